@@ -1,0 +1,41 @@
+/** Messages beside the Language Server Protocol's own. Client and server share these names and shapes. */
+
+/** Server to client, notification: sent whenever the state or a count changes. */
+export const statusNotification = 'plimsoll/status';
+
+export interface Status {
+  /** `scanning` while files of the workspace are being read. */
+  readonly state: 'scanning' | 'ready';
+  /** Findings over the whole workspace, by severity. */
+  readonly findings: Readonly<Record<'error' | 'warning' | 'info' | 'hint', number>>;
+  /** Files that hold at least one finding or were checked without one; skipped ones not among them. */
+  readonly files: number;
+  readonly skipped: readonly SkippedFile[];
+}
+
+export interface SkippedFile {
+  readonly uri: string;
+  /** A sentence for the user, such as `2,113 KiB is more than plimsoll.workspaceScan.maxFileSizeKiB (1,024)`. */
+  readonly reason: string;
+}
+
+/** Client to server, request without parameters: reads all files again and checks them; answers when it is done. */
+export const lintWorkspaceRequest = 'plimsoll/lintWorkspace';
+
+export interface LintWorkspaceResult {
+  readonly files: number;
+  readonly findings: Status['findings'];
+  readonly skipped: readonly SkippedFile[];
+}
+
+/** What the client passes in `InitializeParams.initializationOptions`. */
+export interface InitializationOptions {
+  /** Whether the user trusts the workspace when the server starts. */
+  readonly trusted: boolean;
+}
+
+/**
+ * A command of the client that code actions and `codeDescription` name; its one argument is a rule id.
+ * Without an argument it lists the rules.
+ */
+export const openRuleDocumentationCommand = 'plimsoll.openRuleDocumentation';

@@ -1,0 +1,43 @@
+import type { Severity } from '../../rules/rule';
+import type { Report } from '../report';
+
+/** Workflow commands know three levels; hints are notices too. */
+const commands: Readonly<Record<Severity, string>> = {
+  error: 'error',
+  warning: 'warning',
+  info: 'notice',
+  hint: 'notice',
+};
+
+function escapeData(text: string): string {
+  return text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replace(/:/g, '%3A').replace(/,/g, '%2C');
+}
+
+/** GitHub Actions workflow commands: each finding becomes an annotation on its line of the pull request. */
+export function formatGithub(report: Report): string {
+  const lines: string[] = [];
+  for (const file of report.files) {
+    for (const { severity, region, rule, message } of file.findings) {
+      // GitHub drops the columns of a range over several lines, so they are given only within one line.
+      const columns =
+        region.startLine === region.endLine ? `,col=${region.startColumn},endColumn=${region.endColumn}` : '';
+      lines.push(
+        `::${commands[severity]} file=${escapeProperty(file.path)},line=${region.startLine}` +
+          `,endLine=${region.endLine}${columns},title=${escapeProperty(rule)}::${escapeData(message)}`,
+      );
+    }
+  }
+  for (const { path, rule, message } of report.internalErrors) {
+    const where = path === undefined ? '' : ` file=${escapeProperty(path)}`;
+    lines.push(`::error${where}::${escapeData(`internal error in ${rule ?? 'the engine'}: ${message}`)}`);
+  }
+  for (const { path, message } of report.skipped) {
+    const where = path === undefined ? '' : ` file=${escapeProperty(path)}`;
+    lines.push(`::notice${where}::${escapeData(`skipped: ${message}`)}`);
+  }
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}

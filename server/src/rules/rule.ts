@@ -1,0 +1,90 @@
+import type { Resource } from '../kube/resource';
+import type { Edit } from '../yaml/edit';
+import type { Entry, Span, YamlNode } from '../yaml/node';
+import type { Workspace } from '../workspace/workspace';
+
+/**
+ * - `error`: the API server rejects it or the pod cannot run.
+ * - `warning`: GPUs are wasted, or there is an outage under load.
+ * - `info`: advice, or an estimate.
+ * - `hint`: style.
+ */
+export type Severity = 'error' | 'warning' | 'info' | 'hint';
+
+/** What a rule has to see: one document, the other files, or a cluster. Unmet needs are listed as skipped. */
+export type Needs = 'document' | 'workspace' | 'live';
+
+export interface Fix {
+  /** An imperative with the number it writes: `Request 4 GPUs`. */
+  readonly title: string;
+  /** Does not change what the author meant, and holds no number that we chose: it may run in fix-all. */
+  readonly safe: boolean;
+  /** Relative to the document of the resource. */
+  readonly edits: readonly Edit[];
+}
+
+/** Another place that belongs to a finding, in the same or another document. */
+export interface Related {
+  readonly resource: Resource;
+  readonly at: Place;
+  readonly message: string;
+}
+
+/** A key with its value stands for the key; a node for its own text. */
+export type Place = YamlNode | Entry | Span;
+
+export interface Report {
+  readonly at: Place;
+  /** What was seen, with names and numbers, then the consequence. No full stop at the end. */
+  readonly message: string;
+  /** Where one report differs from the rule's usual severity. */
+  readonly severity?: Severity;
+  readonly fixes?: readonly (Fix | undefined)[];
+  readonly related?: readonly Related[];
+  /** The container (or other part) that the finding is about, for overrides in the configuration. */
+  readonly container?: string;
+}
+
+export interface RuleContext<Options> {
+  readonly workspace: Workspace;
+  readonly options: Options;
+  report(report: Report): void;
+}
+
+/** One option of a rule: its default and, for people and the configuration schema, what it means. */
+export interface OptionMeta<T = unknown> {
+  readonly default: T;
+  readonly description: string;
+  /** JSON Schema of the value. */
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export interface RuleMeta {
+  /** Flat kebab-case, a statement of the problem; also the file's name. */
+  readonly id: string;
+  /** One sentence; the first one of the rule's document. */
+  readonly summary: string;
+  /** Severity in the `recommended` preset, or off there. */
+  readonly severity: Severity | 'off';
+  /** Severity in the `strict` preset, where it differs. */
+  readonly strict?: Severity;
+  readonly needs: Needs;
+  /** Kinds as in the manifest (`Deployment`), or `pod-carrier` for everything with a pod template. */
+  readonly kinds: readonly string[];
+  /** `safe`: all fixes may run in fix-all; `suggest`: some need a decision; `none`: it has none. */
+  readonly fixable: 'safe' | 'suggest' | 'none';
+}
+
+export interface Rule<Options = unknown> extends RuleMeta {
+  readonly options: { readonly [K in keyof Options]: OptionMeta<Options[K]> };
+  check(resource: Resource, context: RuleContext<Options>): void;
+}
+
+type RuleDefinition<Options> = Omit<Rule<Options>, 'options'> &
+  (keyof Options extends never ? { readonly options?: Rule<Options>['options'] } : Pick<Rule<Options>, 'options'>);
+
+/** Types a rule; its options are inferred from their defaults. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a rule without options has an empty record
+export function defineRule<Options = {}>(definition: RuleDefinition<Options>): Rule {
+  return { options: {}, ...definition } as unknown as Rule;
+}

@@ -1,0 +1,41 @@
+import type { Span, YamlNode } from './node';
+
+/** What is wrong with the text of a document, in words for its author; offsets relative to the document. */
+export interface YamlProblem extends Span {
+  readonly code: 'syntax' | 'duplicate-key' | 'alias' | 'limit';
+  readonly message: string;
+}
+
+export interface Comment extends Span {
+  /** Without the `#` and the white space around. */
+  readonly text: string;
+}
+
+/**
+ * One document of a file. It is read when it is first looked at, so a document that nobody asks for costs nothing;
+ * looking at `text` alone reads nothing.
+ */
+export interface YamlDocument {
+  /** The document's slice of the file, without the `---` before it. */
+  readonly text: string;
+  readonly root: YamlNode | undefined;
+  readonly problems: readonly YamlProblem[];
+  readonly comments: readonly Comment[];
+  /** Holds Helm or Jinja expressions, which were masked before reading. */
+  readonly templated: boolean;
+}
+
+/** Where a document stands in its file. Documents are shared between versions of a file, places are not. */
+export interface PlacedDocument {
+  readonly document: YamlDocument;
+  /** Offset in the file of the first character of `document.text`. */
+  readonly offset: number;
+  /** The how-manieth document of the file, from 0, empty ones not counted. */
+  readonly index: number;
+}
+
+export interface SourceFile {
+  readonly uri: string;
+  readonly text: string;
+  readonly documents: readonly PlacedDocument[];
+}

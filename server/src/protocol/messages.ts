@@ -28,12 +28,6 @@ export interface LintWorkspaceResult {
   readonly skipped: readonly SkippedFile[];
 }
 
-/** What the client passes in `InitializeParams.initializationOptions`. */
-export interface InitializationOptions {
-  /** Whether the user trusts the workspace when the server starts. */
-  readonly trusted: boolean;
-}
-
 /**
  * A command of the client that code actions and `codeDescription` name; its one argument is a rule id.
  * Without an argument it lists the rules.

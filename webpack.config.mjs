@@ -1,0 +1,152 @@
+// @ts-check
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import MinimizerPlugin from 'minimizer-webpack-plugin';
+import webpack from 'webpack';
+
+const root = import.meta.dirname;
+const dist = path.join(root, 'dist');
+
+/** Licence texts of the packages found in any bundle; shared by all configurations of one build. */
+const bundledPackages = new Map();
+
+/** Writes `THIRD-PARTY-NOTICES.txt`: the licences of the packages whose code is in the bundles. */
+class NoticesPlugin {
+  /** @param {import('webpack').Compiler} compiler */
+  apply(compiler) {
+    compiler.hooks.afterEmit.tap('notices', (compilation) => {
+      for (const module of compilation.modules) {
+        const inner = /** @type {{ modules?: Iterable<import('webpack').Module> }} */ (module).modules;
+        for (const each of inner ?? [module]) {
+          const resource = /** @type {{ resource?: string }} */ (each).resource;
+          const folder = resource === undefined ? undefined : packageFolder(resource);
+          if (folder !== undefined && !bundledPackages.has(folder))
+            bundledPackages.set(folder, notice(folder));
+        }
+      }
+      const text = [...new Set(bundledPackages.values())].sort().join(`\n${'-'.repeat(78)}\n\n`);
+      mkdirSync(dist, { recursive: true });
+      writeFileSync(path.join(dist, 'THIRD-PARTY-NOTICES.txt'), text);
+    });
+  }
+}
+
+/** @param {string} file */
+function packageFolder(file) {
+  const match = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(file);
+  return match?.[1];
+}
+
+/** @param {string} folder */
+function notice(folder) {
+  const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  const licence = readdirSync(folder).find((name) => /^(licen[cs]e|copying)/i.test(name));
+  const text = licence === undefined ? '' : readFileSync(path.join(folder, licence), 'utf8').trim();
+  return `${manifest.name} ${manifest.version} (${manifest.license})\n\n${text}\n`;
+}
+
+/** Copies the documentation of the rules, `server/src/rules/<area>/<id>.md`, to `dist/rules/<id>.md`. */
+class RuleDocumentationPlugin {
+  /** @param {import('webpack').Compiler} compiler */
+  apply(compiler) {
+    const source = path.join(root, 'server', 'src', 'rules');
+    compiler.hooks.thisCompilation.tap('rule documentation', (compilation) => {
+      compilation.hooks.processAssets.tap(
+        { name: 'rule documentation', stage: webpack.Compilation.PROCESS_ASSETS_STAGE_ADDITIONAL },
+        () => {
+          if (!existsSync(source)) return;
+          compilation.contextDependencies.add(source);
+          const names = readdirSync(source, { recursive: true }).map(String).sort();
+          for (const name of names.filter((each) => each.endsWith('.md'))) {
+            const file = path.join(source, name);
+            compilation.fileDependencies.add(file);
+            compilation.emitAsset(
+              `rules/${path.basename(name)}`,
+              new webpack.sources.RawSource(readFileSync(file, 'utf8')),
+            );
+          }
+        },
+      );
+    });
+  }
+}
+
+/** Sets the executable bits, which npm keeps when it packs a `bin` file. */
+class ExecutablePlugin {
+  /** @param {string} file */
+  constructor(file) {
+    this.file = path.join(dist, file);
+  }
+
+  /** @param {import('webpack').Compiler} compiler */
+  apply(compiler) {
+    compiler.hooks.afterEmit.tap('executable', () => chmodSync(this.file, 0o755));
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {string} entry
+ * @param {string} project
+ * @param {boolean} production
+ * @returns {import('webpack').Configuration}
+ */
+function bundle(name, entry, project, production) {
+  return {
+    name,
+    target: 'node20',
+    mode: production ? 'production' : 'development',
+    devtool: production ? false : 'source-map',
+    context: root,
+    entry: { [name]: entry },
+    output: { path: dist, filename: '[name].js', library: { type: 'commonjs2' } },
+    resolve: { extensions: ['.ts', '.js', '.json'] },
+    // `__filename` is the bundle itself: the command line starts its worker threads from it.
+    node: { __dirname: false, __filename: false },
+    module: {
+      rules: [
+        {
+          test: /\.ts$/,
+          loader: 'ts-loader',
+          options: {
+            configFile: path.join(root, project, 'tsconfig.json'),
+            transpileOnly: true,
+            onlyCompileBundledFiles: true,
+            compilerOptions: { rootDir: root, composite: false, incremental: false, sourceMap: !production },
+          },
+        },
+      ],
+    },
+    optimization: {
+      minimizer: [
+        new MinimizerPlugin({ extractComments: false, terserOptions: { format: { comments: false } } }),
+      ],
+    },
+    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 }), new NoticesPlugin()],
+    performance: { hints: false },
+    stats: { preset: 'errors-warnings', assets: production, modules: false, assetsSpace: 8, timings: true },
+    infrastructureLogging: { level: 'warn' },
+  };
+}
+
+/**
+ * @param {unknown} _environment
+ * @param {{ mode?: string }} argv
+ */
+export default (_environment, argv) => {
+  const production = argv.mode !== 'development';
+
+  const client = bundle('client', './client/src/extension.ts', 'client', production);
+  client.externals = { vscode: 'commonjs vscode' };
+  client.plugins?.push(new RuleDocumentationPlugin());
+
+  const server = bundle('server', './server/src/lsp/main.ts', 'server', production);
+
+  const cli = bundle('cli', './server/src/cli/main.ts', 'server', production);
+  cli.plugins?.push(
+    new webpack.BannerPlugin({ banner: '#!/usr/bin/env node', raw: true }),
+    new ExecutablePlugin('cli.js'),
+  );
+
+  return [client, server, cli];
+};

@@ -8,9 +8,4 @@ export interface Edit extends Span {
 
 /** A value to write. Strings are quoted where YAML would read them as something else. */
 export type PlainValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly PlainValue[]
-  | { readonly [key: string]: PlainValue };
+  string | number | boolean | null | readonly PlainValue[] | { readonly [key: string]: PlainValue };

@@ -76,40 +76,62 @@ export function entryOf(node: YamlNode | undefined, key: string): Entry | undefi
 }
 
 /** Walks down keys and indexes; `undefined` as soon as a step is not there. */
-export function getIn(node: YamlNode | undefined, ...path: readonly (string | number)[]): YamlNode | undefined {
+export function getIn(
+  node: YamlNode | undefined,
+  ...path: readonly (string | number)[]
+): YamlNode | undefined {
   let at = node;
   for (const step of path) {
     at =
-      typeof step === 'string' ? entryOf(at, step)?.value : at?.kind === 'sequence' ? at.items[step] : undefined;
+      typeof step === 'string'
+        ? entryOf(at, step)?.value
+        : at?.kind === 'sequence'
+          ? at.items[step]
+          : undefined;
     if (at === undefined) return undefined;
   }
   return at;
 }
 
-export function mapIn(node: YamlNode | undefined, ...path: readonly (string | number)[]): MapNode | undefined {
+export function mapIn(
+  node: YamlNode | undefined,
+  ...path: readonly (string | number)[]
+): MapNode | undefined {
   const found = getIn(node, ...path);
   return isMap(found) ? found : undefined;
 }
 
-export function scalarIn(node: YamlNode | undefined, ...path: readonly (string | number)[]): ScalarNode | undefined {
+export function scalarIn(
+  node: YamlNode | undefined,
+  ...path: readonly (string | number)[]
+): ScalarNode | undefined {
   const found = getIn(node, ...path);
   return isScalar(found) ? found : undefined;
 }
 
 /** The items of a list under a path; empty when there is none. */
-export function itemsIn(node: YamlNode | undefined, ...path: readonly (string | number)[]): readonly YamlNode[] {
+export function itemsIn(
+  node: YamlNode | undefined,
+  ...path: readonly (string | number)[]
+): readonly YamlNode[] {
   const found = getIn(node, ...path);
   return isSequence(found) ? found.items : [];
 }
 
 /** The text of a known, non-null scalar under a path. */
-export function textIn(node: YamlNode | undefined, ...path: readonly (string | number)[]): string | undefined {
+export function textIn(
+  node: YamlNode | undefined,
+  ...path: readonly (string | number)[]
+): string | undefined {
   const found = scalarIn(node, ...path);
   return found === undefined || found.unknown || found.value === null ? undefined : found.text;
 }
 
 /** The number under a path, when it is one and known. */
-export function numberIn(node: YamlNode | undefined, ...path: readonly (string | number)[]): number | undefined {
+export function numberIn(
+  node: YamlNode | undefined,
+  ...path: readonly (string | number)[]
+): number | undefined {
   const found = scalarIn(node, ...path);
   return found !== undefined && !found.unknown && typeof found.value === 'number' ? found.value : undefined;
 }

@@ -1,5 +1,14 @@
 import type { YamlDocument } from './document';
-import type { Entry, MapNode, ScalarNode, SequenceNode, Span } from './node';
+import type { Entry, MapNode, ScalarNode, SequenceNode, Span, YamlNode } from './node';
+import {
+  formatBlockEntry,
+  formatBlockItem,
+  formatFlow,
+  formatFlowLines,
+  formatKey,
+  formatScalar,
+} from './format';
+import type { BlockStyle } from './format';
 
 /** A replacement in the document's text; an insertion has an empty span. */
 export interface Edit extends Span {
@@ -9,3 +18,713 @@ export interface Edit extends Span {
 /** A value to write. Strings are quoted where YAML would read them as something else. */
 export type PlainValue =
   string | number | boolean | null | readonly PlainValue[] | { readonly [key: string]: PlainValue };
+
+/** Where a new key stands among the others; at the end when the named key is not there. */
+export interface InsertOptions {
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/**
+ * What each function here returns: the edits, or `undefined` when there is nothing to change or when it cannot be done
+ * without touching what is not meant. That is so for nodes behind an alias or a merge key (their text serves others
+ * too), for values that a template makes, and where a template decides whether a line is there at all.
+ */
+export type Edits = readonly Edit[] | undefined;
+
+/**
+ * Applies edits to the text they were made for. Insertions at one place keep their order. `undefined` when edits
+ * overlap or reach beyond the text: then they were made for different texts, or by fixes that exclude each other.
+ */
+export function applyEdits(text: string, edits: readonly Edit[]): string | undefined {
+  const sorted = edits.map((edit, order) => ({ edit, order }));
+  sorted.sort((a, b) => a.edit.start - b.edit.start || a.edit.end - b.edit.end || a.order - b.order);
+  let result = '';
+  let done = 0;
+  for (const { edit } of sorted) {
+    if (edit.start < done || edit.end < edit.start || edit.end > text.length) return undefined;
+    result += text.slice(done, edit.start) + edit.newText;
+    done = edit.end;
+  }
+  return result + text.slice(done);
+}
+
+/**
+ * Adds a key to a map, by default behind its last one. A key that is there with an explicit or implied null gets the
+ * value; one with any other value, or merged in from elsewhere, is left alone (`undefined`).
+ */
+export function insertKey(
+  document: YamlDocument,
+  map: MapNode,
+  key: string,
+  value: PlainValue,
+  options: InsertOptions = {},
+): Edits {
+  if (map.borrowed || map.open) return undefined;
+  const existing = map.entries.find((entry) => entry.key.text === key);
+  if (existing !== undefined) return fillNull(document, map, existing, value);
+  if (map.flow) {
+    if (isEmptyFlow(document, map)) return fillEmpty(document, map, { [key]: value });
+    return insertInFlow(document, map, flowPlace(map, options), (place) =>
+      place.multiline
+        ? formatFlowLines({ [key]: value }, place).slice(1, -1)
+        : [`${formatKey(key, true)}: ${formatFlow(value, place.quoted)}`],
+    );
+  }
+  return insertInBlockMap(document, map, key, value, options);
+}
+
+/**
+ * Sets the value at a path below a map and creates the maps that are missing on the way, also in place of `{}` and
+ * null. A scalar at the end of the path is replaced; a map or list there is left alone.
+ */
+export function insertPath(
+  document: YamlDocument,
+  map: MapNode,
+  path: readonly string[],
+  value: PlainValue,
+): Edits {
+  let at = map;
+  for (const [depth, key] of path.entries()) {
+    const rest = path.slice(depth + 1);
+    const entry = at.entries.find((candidate) => candidate.key.text === key);
+    if (entry === undefined || isKnownNull(entry.value))
+      return insertKey(document, at, key, nest(rest, value));
+    if (entry.key.borrowed) return undefined;
+    if (entry.value.kind === 'map' && rest.length > 0) {
+      at = entry.value;
+    } else if (entry.value.kind === 'scalar' && rest.length === 0 && isPlainScalar(value)) {
+      return replaceScalar(document, entry.value, value);
+    } else {
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** Puts another scalar in the place of one. A string keeps the quotes of the one before it. */
+export function replaceScalar(
+  document: YamlDocument,
+  scalar: ScalarNode,
+  value: string | number | boolean | null,
+): Edits {
+  if (scalar.borrowed || scalar.unknown || Object.is(scalar.value, value)) return undefined;
+  const place = locate(document, scalar);
+  if (place === undefined) return undefined;
+  const { text } = document;
+  const flow = place.some(({ parent }) => parent.flow);
+  if (scalar.start === scalar.end) return fillNothing(document, scalar, formatScalar(value, flow), flow);
+  const isBlock = scalar.style === 'literal' || scalar.style === 'folded';
+  if (isBlock && typeof value === 'string' && value.includes('\n')) {
+    const replaced = replaceBlockScalar(text, scalar, value);
+    if (replaced !== undefined) return [replaced];
+  }
+  const style = scalar.style === 'single' || scalar.style === 'double' ? scalar.style : undefined;
+  const newText = formatScalar(value, flow, style);
+  return [{ start: scalar.start, end: isBlock ? endOf(text, scalar) : scalar.end, newText }];
+}
+
+/**
+ * Takes an entry out of a map: in block style the whole lines with the comment behind the value, in flow style the
+ * entry and its comma. A map that loses its only entry becomes `{}`.
+ */
+export function removeEntry(document: YamlDocument, map: MapNode, key: string): Edits {
+  const entry = map.entries.find((candidate) => candidate.key.text === key);
+  if (map.borrowed || entry === undefined || entry.key.borrowed) return undefined;
+  const span = { start: entry.key.start, end: Math.max(entry.value.end, entry.key.end) };
+  if (map.flow) return removeFromFlow(document, map, span, entry.value);
+  if (span.start === map.start && span.end === map.end) return emptied(document, map, '{}');
+  return removeBlockLines(document, map, span.start, entry.value);
+}
+
+/** Takes an item out of a list, as {@link removeEntry}; a list that loses its only item becomes `[]`. */
+export function removeItem(document: YamlDocument, sequence: SequenceNode, index: number): Edits {
+  const item = sequence.items[index];
+  if (sequence.borrowed || item === undefined) return undefined;
+  if (sequence.flow) return removeFromFlow(document, sequence, item, item);
+  if (sequence.items.length === 1) return emptied(document, sequence, '[]');
+  const dash = dashOf(document.text, sequence, item);
+  return dash === undefined ? undefined : removeBlockLines(document, sequence, dash, item);
+}
+
+/** Adds an item behind the last one of a list. */
+export function appendItem(document: YamlDocument, sequence: SequenceNode, value: PlainValue): Edits {
+  if (sequence.borrowed || sequence.open) return undefined;
+  if (sequence.flow) {
+    if (isEmptyFlow(document, sequence)) return fillEmpty(document, sequence, [value]);
+    return insertInFlow(document, sequence, { after: sequence.items.at(-1) }, (place) =>
+      place.multiline ? formatFlowLines([value], place).slice(1, -1) : [formatFlow(value, place.quoted)],
+    );
+  }
+  const { text } = document;
+  const column = blockColumn(text, sequence.start);
+  const last = sequence.items.at(-1);
+  if (column === undefined || last === undefined || isConditional(document, sequence.start, last.end))
+    return undefined;
+  return appendLines(text, endOf(text, last), column, formatBlockItem(value, blockStyle(document)));
+}
+
+/** Gives an entry another key, with the quotes of the old one. */
+export function renameKey(document: YamlDocument, entry: Entry, newKey: string): Edits {
+  const { key } = entry;
+  if (key.borrowed || key.unknown || key.text === newKey || key.start === key.end) return undefined;
+  const place = locate(document, entry.value);
+  if (place === undefined) return undefined;
+  const style = key.style === 'single' || key.style === 'double' ? key.style : undefined;
+  const flow = place.some(({ parent }) => parent.flow);
+  return [{ start: key.start, end: key.end, newText: formatKey(newKey, flow, style) }];
+}
+
+/** Adds a document behind this one, whatever follows it in the file. */
+export function appendDocument(document: YamlDocument, yamlText: string): Edits {
+  const { text } = document;
+  const newline = newlineOf(text, text.length);
+  const body = yamlText.replace(/\r\n|\r|\n/g, newline).replace(/[\r\n]*$/, newline);
+  const end = text.length;
+  const glue = text.endsWith('\n') || text.endsWith('\r') || text.length === 0 ? '' : newline;
+  return [{ start: end, end, newText: `${glue}---${newline}${body}` }];
+}
+
+// Where things stand
+
+interface Step {
+  readonly parent: MapNode | SequenceNode;
+  /** The entry of a map that leads on. */
+  readonly entry: Entry | undefined;
+}
+
+/** The containers around a node, outermost first; `undefined` when it is no part of the document's own text. */
+function locate(document: YamlDocument, node: YamlNode): readonly Step[] | undefined {
+  const steps: Step[] = [];
+  let at: YamlNode | undefined = document.root;
+  while (at !== undefined && at !== node) {
+    if (at.kind === 'scalar' || at.borrowed) return undefined;
+    const container: MapNode | SequenceNode = at;
+    if (container.kind === 'sequence') {
+      at = container.items.find((item) => item === node || contains(item, node));
+      steps.push({ parent: container, entry: undefined });
+    } else {
+      const entry: Entry | undefined = container.entries.find(
+        ({ key, value }) => value === node || key === node || (!key.borrowed && contains(value, node)),
+      );
+      steps.push({ parent: container, entry });
+      at = entry?.key === node ? entry.key : entry?.value;
+    }
+  }
+  return at === undefined ? undefined : steps;
+}
+
+function contains(outer: YamlNode, inner: Span): boolean {
+  return !outer.borrowed && outer.kind !== 'scalar' && outer.start <= inner.start && inner.end <= outer.end;
+}
+
+function isLineBreak(code: number): boolean {
+  return code === 10 || code === 13;
+}
+
+function lineStart(text: string, at: number): number {
+  let start = at;
+  while (start > 0 && !isLineBreak(text.charCodeAt(start - 1))) start--;
+  return start;
+}
+
+/** The offset of the line break, or of the end of the text. */
+function lineEnd(text: string, at: number): number {
+  let end = at;
+  while (end < text.length && !isLineBreak(text.charCodeAt(end))) end++;
+  return end;
+}
+
+function afterLineBreak(text: string, at: number): number {
+  if (text.charCodeAt(at) === 13 && text.charCodeAt(at + 1) === 10) return at + 2;
+  return at < text.length ? at + 1 : at;
+}
+
+/** The line break in use around a place: that of its line, else of the line above, else of the file's first. */
+function newlineOf(text: string, at: number): string {
+  const end = lineEnd(text, at);
+  const start = lineStart(text, at);
+  const from =
+    end < text.length ? end : start > 0 ? (text.charCodeAt(start - 2) === 13 ? start - 2 : start - 1) : -1;
+  if (from < 0) return '\n';
+  return text.slice(from, afterLineBreak(text, from));
+}
+
+function isBlank(text: string, start: number, end: number): boolean {
+  return /^[ \t]*$/.test(text.slice(start, end));
+}
+
+/** Behind a value on its line may stand a comment; a value left out may have an anchor or a tag there. */
+function endsLine(text: string, at: number, nothing: boolean): boolean {
+  const rest = text.slice(at, lineEnd(text, at));
+  return (nothing ? /^(?:[ \t]+[&!]\S*)*[ \t]*(?:[ \t]#.*)?$/ : /^[ \t]*(?:[ \t]#.*)?$/).test(rest);
+}
+
+/**
+ * The column of a block collection, where only indentation and the dashes of lists around it stand before it;
+ * `undefined` for what no line can be added to, such as a map behind `? `.
+ */
+function blockColumn(text: string, at: number): number | undefined {
+  const before = text.slice(lineStart(text, at), at);
+  return /^ *(?:- +)*$/.test(before) ? before.length : undefined;
+}
+
+/** Where a node's text ends, with the blank lines that belong to a block scalar. */
+function endOf(text: string, node: YamlNode): number {
+  if (node.borrowed) return node.end;
+  if (node.kind === 'map' || node.kind === 'sequence') {
+    if (node.flow) return node.end;
+    const last =
+      node.kind === 'map' ? node.entries.findLast(({ key }) => !key.borrowed)?.value : node.items.at(-1);
+    return last !== undefined && last.end === node.end ? endOf(text, last) : node.end;
+  }
+  if (node.style !== 'literal' && node.style !== 'folded') return node.end;
+  const header = /^[|>][-+0-9]*/.exec(text.slice(node.start, node.start + 4))?.[0] ?? '';
+  const keep = header.includes('+');
+  const contentStart = lineStart(text, node.end);
+  const firstLine = afterLineBreak(text, lineEnd(text, node.start));
+  const empty = contentStart < firstLine;
+  const indent = empty ? 0 : indentOfBlockScalar(text, firstLine, node.end);
+  let end = node.end;
+  let line = afterLineBreak(text, lineEnd(text, node.end));
+  while (line < text.length) {
+    const stop = lineEnd(text, line);
+    if (!isBlank(text, line, stop)) break;
+    // Lines of white space beyond the indentation are content, and so is every blank line of a scalar that keeps them.
+    if (keep || stop - line > indent) end = stop;
+    line = afterLineBreak(text, stop);
+  }
+  return end;
+}
+
+function indentOfBlockScalar(text: string, firstLine: number, end: number): number {
+  let indent = Number.POSITIVE_INFINITY;
+  for (let line = firstLine; line < end; line = afterLineBreak(text, lineEnd(text, line))) {
+    let at = line;
+    while (text.charCodeAt(at) === 32) at++;
+    if (!isLineBreak(text.charCodeAt(at))) indent = Math.min(indent, at - line);
+  }
+  return Number.isFinite(indent) ? indent : 0;
+}
+
+/** The dash of an item, which may stand on a line above it. */
+function dashOf(text: string, sequence: SequenceNode, item: YamlNode): number | undefined {
+  const first = lineStart(text, sequence.start);
+  const column = sequence.start - first;
+  for (
+    let line = lineStart(text, item.start);
+    line >= first;
+    line = lineStart(text, previousLine(text, line))
+  ) {
+    const dash = line + column;
+    const before = text.slice(line, dash);
+    if (dash <= item.start && text.charCodeAt(dash) === 45 && (line === first || /^ *$/.test(before)))
+      return dash;
+    if (line === 0) return undefined;
+  }
+  return undefined;
+}
+
+/** An offset on the line before. */
+function previousLine(text: string, line: number): number {
+  const breakAt = line - 1;
+  return text.charCodeAt(breakAt) === 10 && text.charCodeAt(breakAt - 1) === 13 ? breakAt - 1 : breakAt;
+}
+
+const TEMPLATE_CONTROL = /(?:\{\{-?\s*|\{%-?\s*)(if|range|with|for|end(?:if|for)?)\b/g;
+
+/** Whether a template decides if what stands at `end` is there, seen from `start`. */
+function isConditional(document: YamlDocument, start: number, end: number): boolean {
+  if (!document.templated) return false;
+  const region = document.text.slice(lineStart(document.text, start), end);
+  let depth = 0;
+  for (const [, word] of region.matchAll(TEMPLATE_CONTROL))
+    depth += word?.startsWith('end') === true ? -1 : 1;
+  return depth !== 0;
+}
+
+function isKnownNull(node: YamlNode): node is ScalarNode {
+  return node.kind === 'scalar' && node.value === null && !node.unknown && !node.borrowed;
+}
+
+function isPlainScalar(value: PlainValue): value is string | number | boolean | null {
+  return value === null || typeof value !== 'object';
+}
+
+function isEmptyValue(value: PlainValue): boolean {
+  return (
+    isPlainScalar(value) || (Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0)
+  );
+}
+
+function nest(path: readonly string[], value: PlainValue): PlainValue {
+  return path.reduceRight<PlainValue>((inner, key) => ({ [key]: inner }), value);
+}
+
+/** How the author indents, from the first places that show it: by two, lists too, when there is none. */
+function blockStyle(document: YamlDocument): BlockStyle {
+  const { text } = document;
+  let indent: number | undefined;
+  let listIndent: number | undefined;
+  const queue: YamlNode[] = document.root === undefined ? [] : [document.root];
+  for (let node = queue.shift(); node !== undefined; node = queue.shift()) {
+    if (node.kind === 'scalar' || node.flow || node.borrowed) continue;
+    if (node.kind === 'sequence') {
+      queue.push(...node.items);
+      continue;
+    }
+    for (const { key, value } of node.entries) {
+      if (key.borrowed || value.borrowed || value.kind === 'scalar' || value.flow) continue;
+      const own = blockColumn(text, key.start);
+      const inner = blockColumn(text, value.start);
+      if (own === undefined || inner === undefined) continue;
+      if (value.kind === 'map') indent ??= inner - own;
+      else listIndent ??= inner - own;
+    }
+    if (indent !== undefined && listIndent !== undefined) break;
+    for (const { value } of node.entries) queue.push(value);
+  }
+  const step = indent ?? (listIndent !== undefined && listIndent > 0 ? listIndent : 2);
+  return { indent: step, listIndent: listIndent ?? step };
+}
+
+// Block style
+
+function joinLines(lines: readonly string[], column: number, newline: string): string {
+  return lines.map((line) => (line === '' ? '' : ' '.repeat(column) + line)).join(newline);
+}
+
+/** Lines behind the line on which something ends. */
+function appendLines(
+  text: string,
+  end: number,
+  column: number,
+  lines: readonly string[],
+  nothing = true,
+): Edits {
+  if (!endsLine(text, end, nothing)) return undefined;
+  const newline = newlineOf(text, end);
+  const at = lineEnd(text, end);
+  return [{ start: at, end: at, newText: newline + joinLines(lines, column, newline) }];
+}
+
+function insertInBlockMap(
+  document: YamlDocument,
+  map: MapNode,
+  key: string,
+  value: PlainValue,
+  options: InsertOptions,
+): Edits {
+  const { text } = document;
+  const column = blockColumn(text, map.start);
+  if (column === undefined) return undefined;
+  const lines = formatBlockEntry(key, value, blockStyle(document));
+  const own = map.entries.filter((entry) => !entry.key.borrowed);
+  const before = own.findIndex((entry) => entry.key.text === options.before);
+  if (before === 0 && own[0]?.key.start === map.start) {
+    // In front of the first key, which may share its line with the dash of a list.
+    const newline = newlineOf(text, map.start);
+    const newText = joinLines(lines, column, newline).trimStart() + newline + ' '.repeat(column);
+    return [{ start: map.start, end: map.start, newText }];
+  }
+  const after = before > 0 ? own[before - 1] : own.find((entry) => entry.key.text === options.after);
+  const end = after === undefined ? endOf(text, map) : endOf(text, after.value);
+  if (isConditional(document, map.start, end)) return undefined;
+  return appendLines(text, end, column, lines);
+}
+
+function removeBlockLines(
+  document: YamlDocument,
+  container: MapNode | SequenceNode,
+  start: number,
+  value: YamlNode,
+): Edits {
+  const { text } = document;
+  const column = blockColumn(text, container.start);
+  const end = endOf(text, value);
+  if (column === undefined || !endsLine(text, end, true) || isConditional(document, start, end))
+    return undefined;
+  const last = lineEnd(text, end);
+  const line = lineStart(text, start);
+  if (isBlank(text, line, start)) {
+    if (last < text.length || line === 0)
+      return [{ start: line, end: afterLineBreak(text, last), newText: '' }];
+    return [{ start: line - (text.charCodeAt(line - 2) === 13 ? 2 : 1), end: last, newText: '' }];
+  }
+  // The first of a collection that starts behind a dash: what follows it moves up to its place.
+  let next = last;
+  while (next < text.length) {
+    const content = afterLineBreak(text, next);
+    const stop = lineEnd(text, content);
+    if (!isBlank(text, content, stop)) {
+      next = content + text.slice(content, stop).search(/[^ \t]/);
+      return start === container.start ? [{ start, end: next, newText: '' }] : undefined;
+    }
+    next = stop;
+  }
+  return undefined;
+}
+
+/** A block collection without anything left in it. */
+function emptied(document: YamlDocument, container: MapNode | SequenceNode, newText: '{}' | '[]'): Edits {
+  const { text } = document;
+  const steps = locate(document, container);
+  const end = endOf(text, container);
+  if (steps === undefined || blockColumn(text, container.start) === undefined || !endsLine(text, end, true)) {
+    return undefined;
+  }
+  if (isConditional(document, container.start, end)) return undefined;
+  const line = lineStart(text, container.start);
+  const entry = steps.at(-1)?.entry;
+  if (!isBlank(text, line, container.start) || entry === undefined) {
+    return [{ start: container.start, end, newText }];
+  }
+  // Its place is behind the key, on a line above, with anchors, tags and comments between.
+  const colon = colonAfter(text, entry.key.end);
+  if (colon === undefined) return undefined;
+  const properties = /^(?:[ \t]+[&!]\S*)*/.exec(text.slice(colon, lineEnd(text, colon)))?.[0] ?? '';
+  const place = colon + properties.length;
+  if (place > line) return undefined;
+  const last = lineEnd(text, end);
+  const lines =
+    last < text.length || line === 0
+      ? { start: line, end: afterLineBreak(text, last), newText: '' }
+      : { start: line - (text.charCodeAt(line - 2) === 13 ? 2 : 1), end: last, newText: '' };
+  if (lines.start < place) return undefined;
+  return [{ start: place, end: place, newText: ` ${newText}` }, lines];
+}
+
+function colonAfter(text: string, at: number): number | undefined {
+  let colon = at;
+  while (text.charCodeAt(colon) === 32 || text.charCodeAt(colon) === 9) colon++;
+  return text.charCodeAt(colon) === 58 ? colon + 1 : undefined;
+}
+
+function replaceBlockScalar(text: string, scalar: ScalarNode, value: string): Edit | undefined {
+  const header = /^[|>][-+]?(?=[ \t\r\n])/.exec(text.slice(scalar.start, scalar.start + 3))?.[0];
+  if (header === undefined || /^[ \t]|\t|[^\S\n]\n|[^\t\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd]/.test(value))
+    return undefined;
+  const firstLine = afterLineBreak(text, lineEnd(text, scalar.start));
+  const indent = indentOfBlockScalar(text, firstLine, scalar.end);
+  if (indent === 0) return undefined;
+  const newline = newlineOf(text, scalar.start);
+  const chomp = value.endsWith('\n\n') ? '+' : value.endsWith('\n') ? '' : '-';
+  const body = joinLines(value.replace(/\n$/, '').split('\n'), indent, newline);
+  const comment = text.slice(scalar.start + header.length, lineEnd(text, scalar.start));
+  return { start: scalar.start, end: endOf(text, scalar), newText: `|${chomp}${comment}${newline}${body}` };
+}
+
+// Values that are not there yet
+
+/** Writes a scalar where none is: behind a colon or a dash. */
+function fillNothing(document: YamlDocument, scalar: ScalarNode, newText: string, flow: boolean): Edits {
+  const { text } = document;
+  const at = scalar.start;
+  const before = text.charCodeAt(at - 1);
+  const rest = text.slice(at, lineEnd(text, at));
+  if (!(flow ? /^[ \t]*(?:[,}\]]|[ \t]#.*$|$)/ : /^[ \t]*(?:[ \t]#.*)?$/).test(rest)) return undefined;
+  if (before === 58 || before === 45) return [{ start: at, end: at, newText: ` ${newText}` }];
+  return flow ? [{ start: at, end: at, newText: `: ${newText}` }] : undefined;
+}
+
+function fillNull(document: YamlDocument, map: MapNode, entry: Entry, value: PlainValue): Edits {
+  if (entry.key.borrowed || !isKnownNull(entry.value) || value === null) return undefined;
+  if (isPlainScalar(value)) return replaceScalar(document, entry.value, value);
+  if (isEmptyValue(value) || map.flow) {
+    const newText = formatFlow(value, false);
+    if (entry.value.start === entry.value.end) return fillNothing(document, entry.value, newText, map.flow);
+    return [{ start: entry.value.start, end: entry.value.end, newText }];
+  }
+  return fillEmpty(document, entry.value, value);
+}
+
+function isEmptyFlow(document: YamlDocument, node: MapNode | SequenceNode): boolean {
+  return /^[{[][ \t]*[}\]]$/.test(document.text.slice(node.start, node.end));
+}
+
+/** Puts a map or list with content where `{}`, `[]` or nothing is: in block style, but within flow style. */
+function fillEmpty(
+  document: YamlDocument,
+  node: YamlNode,
+  value: Exclude<PlainValue, string | number | boolean | null>,
+): Edits {
+  const { text } = document;
+  const steps = locate(document, node);
+  if (steps === undefined || isConditional(document, document.root?.start ?? 0, node.end)) return undefined;
+  const style = blockStyle(document);
+  const step = steps.at(-1);
+  const parent = step?.parent;
+  const inFlow = steps.some((outer) => outer.parent.flow);
+  const lines = formatBlock(value, style);
+  if (!inFlow && parent?.kind === 'map' && step?.entry !== undefined) {
+    const column = blockColumn(text, step.entry.key.start);
+    const colon = colonAfter(text, step.entry.key.end);
+    const sameLine = lineStart(text, node.start) === lineStart(text, step.entry.key.start);
+    if (
+      column !== undefined &&
+      colon !== undefined &&
+      sameLine &&
+      endsLine(text, node.end, node.start === node.end)
+    ) {
+      let gap = node.start;
+      while (gap > colon && (text.charCodeAt(gap - 1) === 32 || text.charCodeAt(gap - 1) === 9)) gap--;
+      const newline = newlineOf(text, node.end);
+      const at = lineEnd(text, node.end);
+      const body =
+        newline +
+        joinLines(lines, column + (Array.isArray(value) ? style.listIndent : style.indent), newline);
+      if (gap === node.end) return [{ start: at, end: at, newText: body }];
+      return at === node.end
+        ? [{ start: gap, end: at, newText: body }]
+        : [
+            { start: gap, end: node.end, newText: '' },
+            { start: at, end: at, newText: body },
+          ];
+    }
+  }
+  if (node.start === node.end) return undefined;
+  const column = blockColumn(text, node.start);
+  if (!inFlow && parent?.kind !== 'map' && column !== undefined && endsLine(text, node.end, false)) {
+    return [
+      {
+        start: node.start,
+        end: node.end,
+        newText: joinLines(lines, column, newlineOf(text, node.end)).trimStart(),
+      },
+    ];
+  }
+  const quoted = parent?.kind === 'map' && isQuoted(parent);
+  return [{ start: node.start, end: node.end, newText: formatFlow(value, quoted) }];
+}
+
+function formatBlock(
+  value: Exclude<PlainValue, string | number | boolean | null>,
+  style: BlockStyle,
+): string[] {
+  if (isList(value)) return value.flatMap((item) => formatBlockItem(item, style));
+  return Object.entries(value).flatMap(([key, inner]) => formatBlockEntry(key, inner, style));
+}
+
+function isList(value: PlainValue): value is readonly PlainValue[] {
+  return Array.isArray(value);
+}
+
+// Flow style
+
+interface FlowPlace {
+  /** The last node before the new one; first of all when there is none. */
+  readonly after: YamlNode | undefined;
+}
+
+function flowPlace(map: MapNode, options: InsertOptions): FlowPlace {
+  const own = map.entries.filter((entry) => !entry.key.borrowed);
+  const before = own.findIndex((entry) => entry.key.text === options.before);
+  if (before >= 0) return { after: own[before - 1]?.value };
+  const after = own.find((entry) => entry.key.text === options.after) ?? own.at(-1);
+  return { after: after?.value };
+}
+
+interface FlowStyle {
+  readonly multiline: boolean;
+  /** All strings are in double quotes, as kubectl prints KYAML. */
+  readonly quoted: boolean;
+}
+
+/** All strings of the map are in double quotes, and there are some. */
+function isQuoted(map: MapNode): boolean {
+  const scalars = map.entries.flatMap(({ value }) =>
+    value.kind === 'scalar' && !value.borrowed ? [value] : [],
+  );
+  return (
+    scalars.some(({ style }) => style === 'double') &&
+    scalars.every(({ style, value }) => style === 'double' || typeof value !== 'string')
+  );
+}
+
+function insertInFlow(
+  document: YamlDocument,
+  container: MapNode | SequenceNode,
+  place: FlowPlace,
+  format: (style: FlowStyle) => readonly string[],
+): Edits {
+  const { text } = document;
+  if (isConditional(document, container.start, container.end)) return undefined;
+  const quoted =
+    container.kind === 'map'
+      ? isQuoted(container)
+      : container.items.length > 0 &&
+        container.items.every((item) =>
+          item.kind === 'map' ? isQuoted(item) : item.kind === 'scalar' && item.style === 'double',
+        );
+  const { after } = place;
+  if (after === undefined) {
+    const first =
+      container.kind === 'map' ? container.entries.find(({ key }) => !key.borrowed)?.key : container.items[0];
+    // A map of nothing but merge keys, or one of comments: what stands in it is not listed.
+    if (first === undefined) return undefined;
+    const lead = text.slice(lineStart(text, first.start), first.start);
+    const multiline = /^[ ]*$/.test(lead);
+    const newline = newlineOf(text, first.start);
+    const lines = format({ multiline, quoted });
+    const newText = multiline
+      ? `${lines.join(newline + lead)},${newline}${lead}`.replace(/,,(?=\s*$)/, ',')
+      : `${lines.join(' ')}, `;
+    return [{ start: first.start, end: first.start, newText }];
+  }
+  const rest = text.slice(after.end);
+  // Behind a value that is not there may stand an anchor.
+  const behind = /^[ \t]*(,?)[ \t]*((?<=[ \t,])#[^\r\n]*)?/.exec(rest);
+  if (behind === null) return undefined;
+  const next = rest.charCodeAt(behind[0].length);
+  const comma = behind[1] === ',';
+  const endsHere = isLineBreak(next);
+  if (!endsHere && !comma && next !== 125 && next !== 93) return undefined;
+  const key = container.kind === 'map' ? container.entries.find(({ value }) => value === after)?.key : after;
+  const lead = key === undefined ? '' : text.slice(lineStart(text, key.start), key.start);
+  const multiline = /^ *$/.test(lead) && lineStart(text, (key ?? after).start) > container.start;
+  const commaEnd = comma ? after.end + rest.indexOf(',') + 1 : after.end;
+  if (!multiline || !endsHere) {
+    const newText = format({ multiline: false, quoted }).join(' ');
+    const at = commaEnd;
+    return [{ start: at, end: at, newText: comma ? ` ${newText},` : `, ${newText}` }];
+  }
+  const newline = newlineOf(text, after.end);
+  const lines = format({ multiline: true, quoted });
+  const body = newline + joinLines(lines, lead.length, newline).replace(/,$/, comma ? ',' : '');
+  const at = after.end + behind[0].length;
+  if (comma) return [{ start: at, end: at, newText: body }];
+  if (at === after.end) return [{ start: at, end: at, newText: `,${body}` }];
+  return [
+    { start: after.end, end: after.end, newText: ',' },
+    { start: at, end: at, newText: body },
+  ];
+}
+
+function removeFromFlow(
+  document: YamlDocument,
+  container: MapNode | SequenceNode,
+  span: Span,
+  value: YamlNode,
+): Edits {
+  const { text } = document;
+  if (isConditional(document, container.start, container.end)) return undefined;
+  const rest = /^[ \t]*(,?)[ \t]*/.exec(text.slice(span.end, container.end));
+  if (rest === null || (value.start === value.end && /^[ \t]*[&!]/.test(text.slice(span.end, container.end))))
+    return undefined;
+  const comma = rest[1] === ',';
+  const afterComma = span.end + rest[0].length;
+  const line = lineStart(text, span.start);
+  const comment = /^(?:#[^\r\n]*)?$/.test(text.slice(afterComma, lineEnd(text, afterComma)));
+  if (line > container.start && isBlank(text, line, span.start) && comment) {
+    return [{ start: line, end: afterLineBreak(text, lineEnd(text, afterComma)), newText: '' }];
+  }
+  // A comment behind what goes would run into what follows.
+  if (!comma) {
+    const next = text.charCodeAt(afterComma);
+    if (next !== 125 && next !== 93 && !isLineBreak(next) && next !== 35) return undefined;
+    const before = /,[ \t]*$/.exec(text.slice(container.start, span.start))?.[0] ?? '';
+    return [{ start: span.start - before.length, end: span.end, newText: '' }];
+  }
+  const end = isLineBreak(text.charCodeAt(afterComma)) ? span.end + rest[0].trimEnd().length : afterComma;
+  return [{ start: span.start, end, newText: '' }];
+}

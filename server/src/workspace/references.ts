@@ -1,0 +1,337 @@
+import { podCarrierKinds, podTemplates, type PodTemplate } from '../kube/pod-carriers';
+import {
+  intersect,
+  isEmptySet,
+  nodeDemandOf,
+  readRequirements,
+  valueSetOf,
+  type NodeRequirement,
+  type ValueSet,
+} from '../kube/requirements';
+import type { Resource } from '../kube/resource';
+import { labelsOf, readLabelMap, readSelector, selects, type LabelSelector } from '../kube/selectors';
+import { any, type Truth } from '../kube/truth';
+import {
+  entryOf,
+  getIn,
+  isMap,
+  itemsIn,
+  mapIn,
+  scalarIn,
+  textIn,
+  type MapNode,
+  type YamlNode,
+} from '../yaml/node';
+import { nameKeyOf } from './objects';
+import { relevantGroups } from './relevant-kinds';
+import { nameKeyOfResource, type Reference, type Workspace } from './workspace';
+
+/** Pods that a selector selects, certainly or perhaps. */
+export interface TemplateMatch {
+  readonly template: PodTemplate;
+  readonly match: 'yes' | 'unknown';
+}
+
+/** An object that selects or targets pods, certainly or perhaps. */
+export interface ResourceMatch {
+  readonly resource: Resource;
+  readonly match: 'yes' | 'unknown';
+}
+
+/** A pool on whose nodes a pod can run, as far as labels and requirements tell (taints are looked at elsewhere). */
+export interface NodePoolMatch extends ResourceMatch {
+  /** The pod names this pool, or a label that only this pool's nodes have. */
+  readonly named: boolean;
+}
+
+/** What an object has to do with others. Everything is worked out when it is asked for. */
+export interface References {
+  /** Of a HorizontalPodAutoscaler, ScaledObject or VerticalPodAutoscaler; `undefined` for other kinds. */
+  readonly target: Reference | undefined;
+  /** Of a PodDisruptionBudget or Service: the pods that it selects. */
+  readonly templates: readonly TemplateMatch[];
+  /** Of a workload: the HorizontalPodAutoscalers and ScaledObjects that target it. */
+  readonly autoscalers: readonly ResourceMatch[];
+  readonly verticalAutoscalers: readonly ResourceMatch[];
+  /** Of a workload, over all its templates. */
+  readonly disruptionBudgets: readonly ResourceMatch[];
+  readonly services: readonly ResourceMatch[];
+  /** Of a NodePool: its EC2NodeClass or NodeClass. */
+  readonly nodeClass: Reference | undefined;
+  /** Of one of the object's templates. */
+  nodePools(template: PodTemplate): readonly NodePoolMatch[];
+  /** Claims that a template mounts, each with the item of `volumes` that names it. */
+  claims(template: PodTemplate): readonly { readonly volume: MapNode; readonly claim: Reference }[];
+}
+
+const targetPaths: Readonly<Record<string, readonly string[]>> = {
+  HorizontalPodAutoscaler: ['spec', 'scaleTargetRef'],
+  ScaledObject: ['spec', 'scaleTargetRef'],
+  VerticalPodAutoscaler: ['spec', 'targetRef'],
+};
+
+/** The map that names the target of an autoscaler. */
+export function targetRefOf(resource: Resource): MapNode | undefined {
+  const path = targetPaths[resource.kind];
+  return path === undefined ? undefined : mapIn(resource.root, ...path);
+}
+
+function target(workspace: Workspace, resource: Resource): Reference | undefined {
+  if (targetPaths[resource.kind] === undefined) return undefined;
+  const reference = targetRefOf(resource);
+  if (reference === undefined) return { state: 'unknown' };
+  const kindNode = scalarIn(reference, 'kind');
+  const kind =
+    kindNode === undefined && resource.kind === 'ScaledObject' ? 'Deployment' : textIn(reference, 'kind');
+  const name = nameKeyOf(resource.placed.document, entryOf(reference, 'name')?.value);
+  if (kind === undefined || name === undefined || relevantGroups(kind).length === 0)
+    return { state: 'unknown' };
+  return workspace.lookup(kind, resource.namespace, name, resource.scope);
+}
+
+function isReferrer(workspace: Workspace, referrer: Resource, workload: Resource): Truth {
+  const found = workspace.references(referrer).target;
+  if (found?.state === 'found') return found.resource === workload ? 'yes' : 'no';
+  if (found?.state === 'missing') return 'no';
+  // Several would do, or the kind or the name is only known later: it may be this one unless a known part differs.
+  const reference = targetRefOf(referrer);
+  const kind = textIn(reference, 'kind');
+  if (kind !== undefined && kind !== workload.kind) return 'no';
+  const name = nameKeyOf(referrer.placed.document, entryOf(reference, 'name')?.value);
+  return name !== undefined && name !== nameKeyOfResource(workload) ? 'no' : 'unknown';
+}
+
+function referrers(
+  workspace: Workspace,
+  workload: Resource,
+  kinds: readonly string[],
+): readonly ResourceMatch[] {
+  return kinds.flatMap((kind) =>
+    workspace.near(workload, kind).flatMap((resource) => {
+      const match = isReferrer(workspace, resource, workload);
+      return match === 'no' ? [] : [{ resource, match }];
+    }),
+  );
+}
+
+/** The pods that a PodDisruptionBudget or a Service selects; `undefined` when it selects none by itself. */
+export function podSelectorOf(resource: Resource): LabelSelector | undefined {
+  const node = getIn(resource.root, 'spec', 'selector');
+  if (resource.kind === 'Service') {
+    const selector = readLabelMap(node);
+    return selector?.empty === true ? undefined : selector;
+  }
+  const selector = readSelector(node);
+  // policy/v1beta1 took an empty selector as nothing, policy/v1 takes it as everything.
+  return selector?.empty === true && resource.version === 'v1beta1' ? undefined : selector;
+}
+
+function selected(workspace: Workspace, resource: Resource): readonly TemplateMatch[] {
+  const selector = podSelectorOf(resource);
+  if (selector === undefined) return [];
+  return carriersNear(workspace, resource).flatMap((workload) =>
+    podTemplates(workload).flatMap((template) => {
+      const match = selects(selector, template.labels);
+      return match === 'no' ? [] : [{ template, match }];
+    }),
+  );
+}
+
+function carriersNear(workspace: Workspace, resource: Resource): readonly Resource[] {
+  return podCarrierKinds.flatMap((kind) => workspace.near(resource, kind));
+}
+
+function selectors(workspace: Workspace, workload: Resource, kind: string): readonly ResourceMatch[] {
+  const templates = podTemplates(workload);
+  return workspace.near(workload, kind).flatMap((resource) => {
+    const selector = podSelectorOf(resource);
+    if (selector === undefined) return [];
+    const match = any(templates.map((template) => selects(selector, template.labels)));
+    return match === 'no' ? [] : [{ resource, match }];
+  });
+}
+
+/** Labels that Kubernetes, Karpenter and EKS Auto Mode put on nodes by themselves, whatever the pool says. */
+const wellKnown =
+  /^(kubernetes\.io\/(arch|os|hostname)|node\.kubernetes\.io\/(instance-type|windows-build)|topology\.kubernetes\.io\/(zone|region)|topology\.k8s\.aws\/.*|topology\.ebs\.csi\.aws\.com\/zone|karpenter\.sh\/(capacity-type|registered|initialized)|karpenter\.k8s\.aws\/.*|eks\.amazonaws\.com\/.*|beta\.kubernetes\.io\/.*|failure-domain\.beta\.kubernetes\.io\/.*|metadata\.name)$/;
+
+/** What a pool says about the labels of its nodes. */
+export interface PoolLabels {
+  readonly sets: ReadonlyMap<string, ValueSet | undefined>;
+  readonly open: boolean;
+}
+
+const poolMemo = new WeakMap<Resource, PoolLabels>();
+
+export function poolLabels(pool: Resource): PoolLabels {
+  const known = poolMemo.get(pool);
+  if (known !== undefined) return known;
+  const sets = new Map<string, ValueSet | undefined>();
+  const add = (key: string, set: ValueSet | undefined): void => {
+    const before = sets.get(key);
+    sets.set(key, sets.has(key) && before !== undefined && set !== undefined ? intersect(before, set) : set);
+  };
+  const template = mapIn(pool.root, 'spec', 'template');
+  const labels = labelsOf(getIn(template, 'metadata', 'labels'));
+  for (const [key, value] of labels.values) {
+    add(key, value === undefined ? undefined : valueSetOf(equality(key, value)));
+  }
+  for (const requirement of readRequirements(getIn(template, 'spec', 'requirements'))) {
+    add(requirement.key, valueSetOf(requirement));
+  }
+  add(
+    'karpenter.sh/nodepool',
+    pool.name === undefined ? undefined : valueSetOf(equality('karpenter.sh/nodepool', pool.name)),
+  );
+  const list = entryOf(mapIn(template, 'spec'), 'requirements')?.value;
+  const result: PoolLabels = {
+    sets,
+    open:
+      pool.role === 'kustomize-patch' ||
+      labels.open ||
+      template === undefined ||
+      template.open ||
+      mapIn(template, 'spec')?.open === true ||
+      (list?.kind === 'sequence' && list.open),
+  };
+  poolMemo.set(pool, result);
+  return result;
+}
+
+function equality(
+  key: string,
+  value: string,
+): Pick<NodeRequirement, 'key' | 'operator' | 'values'> & NodeRequirement {
+  const keyNode = {
+    kind: 'scalar',
+    value: key,
+    text: key,
+    style: 'plain',
+    unknown: false,
+    borrowed: true,
+    start: 0,
+    end: 0,
+  } as const;
+  return { key, keyNode, operator: 'In', values: [value], valueNodes: [], node: keyNode };
+}
+
+/** Whether nodes of a pool can meet one requirement of a pod. */
+function poolMeets(labels: PoolLabels, requirement: NodeRequirement): Truth {
+  const wanted = valueSetOf(requirement);
+  if (wanted === undefined) return 'unknown';
+  if (labels.sets.has(requirement.key)) {
+    const offered = labels.sets.get(requirement.key);
+    return offered === undefined
+      ? 'unknown'
+      : isEmptySet(intersect({ ...offered, absent: false }, wanted))
+        ? 'no'
+        : 'yes';
+  }
+  if (wellKnown.test(requirement.key)) return 'yes';
+  if (wanted.absent) return 'yes';
+  return labels.open ? 'unknown' : 'no';
+}
+
+function meetsAll(labels: PoolLabels, requirements: readonly NodeRequirement[]): Truth {
+  let result: Truth = 'yes';
+  for (const requirement of requirements) {
+    const met = poolMeets(labels, requirement);
+    if (met === 'no') return 'no';
+    if (met === 'unknown') result = 'unknown';
+  }
+  return result;
+}
+
+/**
+ * The pools that a pod can mean. Pools of the pod's own tree come first; only when it has none there, those of the
+ * whole workspace, since clusters are often described beside the applications and not with them.
+ */
+function nodePools(workspace: Workspace, template: PodTemplate): readonly NodePoolMatch[] {
+  const demand = nodeDemandOf(template);
+  const near = workspace.near(template.resource, 'NodePool', 'karpenter.sh');
+  const judge = (pools: readonly Resource[]): NodePoolMatch[] =>
+    pools.flatMap((resource) => {
+      const labels = poolLabels(resource);
+      const match = any(demand.alternatives.map((requirements) => meetsAll(labels, requirements)));
+      if (match === 'no') return [];
+      const named = demand.alternatives.some((requirements) =>
+        requirements.some(
+          (requirement) =>
+            labels.sets.has(requirement.key) &&
+            !wellKnown.test(requirement.key) &&
+            valueSetOf(requirement)?.complement === false,
+        ),
+      );
+      return [{ resource, match, named }];
+    });
+  const here = judge(near);
+  if (here.length > 0 || near.length > 0) return here;
+  const elsewhere = workspace
+    .byKind('NodePool', 'karpenter.sh')
+    .filter((pool) => pool.role !== 'kustomize-patch' && !near.includes(pool));
+  return judge(elsewhere).filter(({ named }) => named);
+}
+
+function nodeClass(workspace: Workspace, pool: Resource): Reference | undefined {
+  if (pool.kind !== 'NodePool' && pool.kind !== 'NodeClaim') return undefined;
+  const spec = pool.kind === 'NodePool' ? ['spec', 'template', 'spec'] : ['spec'];
+  const reference = mapIn(pool.root, ...spec, 'nodeClassRef');
+  if (reference === undefined) return { state: 'unknown' };
+  const kind = scalarIn(reference, 'kind') === undefined ? 'EC2NodeClass' : textIn(reference, 'kind');
+  const name = nameKeyOf(pool.placed.document, entryOf(reference, 'name')?.value);
+  if (kind === undefined || name === undefined) return { state: 'unknown' };
+  return workspace.lookup(kind, undefined, name, pool.scope);
+}
+
+function claims(
+  workspace: Workspace,
+  template: PodTemplate,
+): readonly { readonly volume: MapNode; readonly claim: Reference }[] {
+  const { resource } = template;
+  return itemsIn(template.spec, 'volumes').flatMap((volume) => {
+    const node: YamlNode | undefined = getIn(volume, 'persistentVolumeClaim', 'claimName');
+    if (!isMap(volume) || node === undefined) return [];
+    const name = nameKeyOf(resource.placed.document, node);
+    const claim: Reference =
+      name === undefined
+        ? { state: 'unknown' }
+        : workspace.lookup('PersistentVolumeClaim', resource.namespace, name, resource.scope);
+    return [{ volume, claim }];
+  });
+}
+
+/** Makes the references of one object; {@link Workspace.references} keeps them. */
+export function referencesOf(workspace: Workspace, resource: Resource): References {
+  const once = new Map<string, unknown>();
+  const keep = <T>(key: string, make: () => T): T => {
+    if (!once.has(key)) once.set(key, make());
+    return once.get(key) as T;
+  };
+  return {
+    get target() {
+      return keep('target', () => target(workspace, resource));
+    },
+    get templates() {
+      return keep('templates', () => selected(workspace, resource));
+    },
+    get autoscalers() {
+      return keep('autoscalers', () =>
+        referrers(workspace, resource, ['HorizontalPodAutoscaler', 'ScaledObject']),
+      );
+    },
+    get verticalAutoscalers() {
+      return keep('verticalAutoscalers', () => referrers(workspace, resource, ['VerticalPodAutoscaler']));
+    },
+    get disruptionBudgets() {
+      return keep('disruptionBudgets', () => selectors(workspace, resource, 'PodDisruptionBudget'));
+    },
+    get services() {
+      return keep('services', () => selectors(workspace, resource, 'Service'));
+    },
+    get nodeClass() {
+      return keep('nodeClass', () => nodeClass(workspace, resource));
+    },
+    nodePools: (template) => nodePools(workspace, template),
+    claims: (template) => claims(workspace, template),
+  };
+}

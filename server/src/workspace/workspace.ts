@@ -1,0 +1,256 @@
+import type { DocumentRole, Resource } from '../kube/resource';
+import type { PlacedDocument, SourceFile, YamlDocument } from '../yaml/document';
+import { belongTogether, isLayoutFile, readLayout, scopeOf, type Layout } from './layout';
+import { objectsOf } from './objects';
+import { directoryOf, pathOf } from './paths';
+import { referencesOf, type References } from './references';
+import { documentRole, objectRole } from './roles';
+
+/** What a name leads to. `unknown`: several would do, only a part of it is there, or the name is only known later. */
+export type Reference =
+  | { readonly state: 'found'; readonly resource: Resource }
+  | { readonly state: 'missing' }
+  | { readonly state: 'unknown' };
+
+/**
+ * All files that are looked at together. Immutable: a change makes a new one, which shares everything that the change
+ * does not touch, and indexes are made when they are first asked for.
+ */
+export interface Workspace {
+  /** By uri, in the order in which they came. */
+  readonly files: ReadonlyMap<string, SourceFile>;
+  /** A new workspace with the file added or replaced. */
+  with(file: SourceFile): Workspace;
+  /** As {@link with}, for many at once. */
+  withAll(files: Iterable<SourceFile>): Workspace;
+  without(uri: string): Workspace;
+  /** Every object that some rule can speak about, patches and templates included. */
+  readonly resources: readonly Resource[];
+  /** In order of the text; empty for an unknown file. */
+  resourcesOf(uri: string): readonly Resource[];
+  byKind(kind: string, group?: string): readonly Resource[];
+  /**
+   * The object of a name, seen from a scope: in that scope, else in the scopes that belong to it. A namespace that is
+   * absent on either side matches. Nothing where several would do.
+   */
+  find(kind: string, namespace: string | undefined, name: string, scope: string): Resource | undefined;
+  /** As {@link find}, telling a name that leads nowhere from one that cannot be decided. */
+  lookup(kind: string, namespace: string | undefined, nameKey: string, scope: string): Reference;
+  /** Whether two objects can be in one cluster at one time, as far as directories tell. */
+  together(a: Resource, b: Resource): boolean;
+  /** Whole objects of a kind that belong together with one, of its namespace or of none. */
+  near(from: Resource, kind: string, group?: string): readonly Resource[];
+  /** What a document is for, whether or not it holds an object. */
+  roleOf(uri: string, placed: PlacedDocument): DocumentRole;
+  references(resource: Resource): References;
+}
+
+const placedResources = new WeakMap<YamlDocument, readonly Resource[]>();
+const nameKeys = new WeakMap<Resource, string>();
+
+/** What the name of an object is compared by; also defined for a name that a template makes. */
+export function nameKeyOfResource(resource: Resource): string | undefined {
+  return nameKeys.get(resource) ?? resource.name;
+}
+
+/** Makes the resources of one document, or gives those of before when nothing about them changed. */
+function resourcesIn(layout: Layout, uri: string, placed: PlacedDocument): readonly Resource[] {
+  const { document } = placed;
+  const objects = objectsOf(document);
+  if (objects.length === 0) return [];
+  const path = pathOf(uri);
+  const scope = scopeOf(layout, path);
+  const roles = objects.map((object) => objectRole(layout, path, document, object));
+  const before = placedResources.get(document);
+  if (
+    before !== undefined &&
+    before.every(
+      (resource, index) =>
+        resource.uri === uri &&
+        resource.placed.offset === placed.offset &&
+        resource.placed.index === placed.index &&
+        resource.scope === scope &&
+        resource.role === roles[index],
+    )
+  ) {
+    return before;
+  }
+  const resources = objects.map(({ nameKey, ...object }, index): Resource => {
+    const resource: Resource = { uri, placed, ...object, role: roles[index] ?? 'resource', scope };
+    if (nameKey !== undefined) nameKeys.set(resource, nameKey);
+    return resource;
+  });
+  placedResources.set(document, resources);
+  return resources;
+}
+
+const fileResources = new WeakMap<
+  SourceFile,
+  { readonly layout: Layout; readonly resources: readonly Resource[] }
+>();
+
+function resourcesOfFile(layout: Layout, file: SourceFile): readonly Resource[] {
+  const before = fileResources.get(file);
+  if (before?.layout === layout) return before.resources;
+  const resources = file.documents.flatMap((placed) => resourcesIn(layout, file.uri, placed));
+  fileResources.set(file, { layout, resources });
+  return resources;
+}
+
+export function sameNamespace(a: string | undefined, b: string | undefined): boolean {
+  return a === undefined || b === undefined || a === b;
+}
+
+function grouped<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string | undefined,
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (key === undefined) continue;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** Kinds that belong to no namespace. */
+const clusterScoped: readonly string[] = [
+  'NodePool',
+  'NodeClaim',
+  'EC2NodeClass',
+  'NodeClass',
+  'NodeOverlay',
+  'Provisioner',
+  'AWSNodeTemplate',
+  'ClusterServingRuntime',
+  'StorageClass',
+  'PersistentVolume',
+  'ClusterPolicy',
+  'DeviceClass',
+];
+
+function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefined): Workspace {
+  const layout = known ?? readLayout(files.values());
+  const all = lazy(() => [...files.values()].flatMap((file) => resourcesOfFile(layout, file)));
+  const kinds = lazy(() => grouped(all(), (resource) => resource.kind));
+  const names = lazy(() =>
+    grouped(all(), (resource) => {
+      const name = nameKeyOfResource(resource);
+      return name === undefined ? undefined : `${resource.kind}/${name}`;
+    }),
+  );
+  const places = lazy(() => grouped(all(), (resource) => `${resource.kind}/${resource.scope}`));
+  const scopes = lazy(() => new Set(all().map((resource) => resource.scope)));
+  const children = lazy(() => grouped([...scopes()], directoryOf));
+  const neighbours = new Map<string, readonly string[]>();
+  const references = new Map<Resource, References>();
+
+  /** The scope itself first, then those that belong to it. */
+  function neighboursOf(scope: string): readonly string[] {
+    let found = neighbours.get(scope);
+    if (found === undefined) {
+      const candidates = new Set([
+        ...(layout.builtWith.get(scope) ?? []),
+        directoryOf(scope),
+        ...(children().get(scope) ?? []),
+      ]);
+      candidates.delete(scope);
+      found = [scope, ...[...candidates].filter((other) => belongTogether(layout, scope, other))];
+      neighbours.set(scope, found);
+    }
+    return found;
+  }
+
+  const workspace: Workspace = {
+    files,
+    with: (file) => workspace.withAll([file]),
+    withAll: (added) => {
+      const next = new Map(files);
+      let sameLayout = true;
+      for (const file of added) {
+        next.set(file.uri, file);
+        sameLayout &&= !isLayoutFile(file.uri);
+      }
+      return create(next, sameLayout ? layout : undefined);
+    },
+    without: (uri) => {
+      if (!files.has(uri)) return workspace;
+      const next = new Map(files);
+      next.delete(uri);
+      return create(next, isLayoutFile(uri) ? undefined : layout);
+    },
+    get resources() {
+      return all();
+    },
+    resourcesOf: (uri) => {
+      const file = files.get(uri);
+      return file === undefined ? [] : resourcesOfFile(layout, file);
+    },
+    byKind: (kind, group) => {
+      const found = kinds().get(kind) ?? [];
+      return group === undefined ? found : found.filter((resource) => resource.group === group);
+    },
+    find: (kind, namespace, name, scope) => {
+      const found = workspace.lookup(kind, namespace, name, scope);
+      return found.state === 'found' ? found.resource : undefined;
+    },
+    lookup: (kind, namespace, nameKey, scope) => {
+      const candidates = (names().get(`${kind}/${nameKey}`) ?? []).filter(
+        (resource) => clusterScoped.includes(kind) || sameNamespace(resource.namespace, namespace),
+      );
+      let partial = false;
+      const around = neighboursOf(scope);
+      for (const near of [[scope], around.slice(1)]) {
+        const here = candidates.filter((resource) => near.includes(resource.scope));
+        const whole = here.filter((resource) => resource.role !== 'kustomize-patch');
+        // An exact namespace beats one that is left to the context.
+        const exact = whole.filter((resource) => resource.namespace === namespace);
+        const [first, second] = exact.length > 0 ? exact : whole;
+        if (first !== undefined) {
+          return second === undefined ? { state: 'found', resource: first } : { state: 'unknown' };
+        }
+        partial ||= here.length > 0;
+      }
+      return { state: partial ? 'unknown' : 'missing' };
+    },
+    together: (a, b) => belongTogether(layout, a.scope, b.scope),
+    near: (from, kind, group) =>
+      neighboursOf(from.scope).flatMap((scope) =>
+        (places().get(`${kind}/${scope}`) ?? []).filter(
+          (resource) =>
+            resource.role !== 'kustomize-patch' &&
+            (group === undefined || resource.group === group) &&
+            (clusterScoped.includes(kind) ||
+              clusterScoped.includes(from.kind) ||
+              sameNamespace(resource.namespace, from.namespace)),
+        ),
+      ),
+    roleOf: (uri, placed) => {
+      const path = pathOf(uri);
+      const [object] = objectsOf(placed.document);
+      return object === undefined
+        ? documentRole(layout, path, placed.document)
+        : objectRole(layout, path, placed.document, object);
+    },
+    references: (resource) => {
+      let found = references.get(resource);
+      if (found === undefined) {
+        found = referencesOf(workspace, resource);
+        references.set(resource, found);
+      }
+      return found;
+    },
+  };
+  return workspace;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare -- the type and its one starting value share the name
+export const Workspace: { readonly empty: Workspace } = { empty: create(new Map(), undefined) };

@@ -118,7 +118,8 @@ function parseLint(args: readonly string[]): Command {
   if (values.help === true) return { command: 'help', topic: 'lint' };
   const max = values['max-warnings'] ?? '0';
   if (!/^\d+$/.test(max)) throw new UsageError(`--max-warnings takes a whole number; got "${max}"`);
-  if (values.unsafe === true && values.fix !== true) throw new UsageError('--unsafe only widens --fix; add --fix');
+  if (values.unsafe === true && values.fix !== true)
+    throw new UsageError('--unsafe only widens --fix; add --fix');
   if (positionals.includes('-') && positionals.length > 1) {
     throw new UsageError('- (standard input) cannot be combined with other paths');
   }
@@ -162,14 +163,21 @@ export function parseArguments(argv: readonly string[]): Command {
         help: { type: 'boolean', short: 'h' },
       });
       if (values.help === true) return { command: 'help', topic: 'rules' };
-      if (positionals.length > 0) throw new UsageError(`plimsoll rules takes no "${positionals[0] ?? ''}"; for one rule: plimsoll explain <rule>`);
-      return { command: 'rules', format: oneOf('--format', values.format ?? 'text', ['text', 'json'] as const) };
+      if (positionals.length > 0)
+        throw new UsageError(
+          `plimsoll rules takes no "${positionals[0] ?? ''}"; for one rule: plimsoll explain <rule>`,
+        );
+      return {
+        command: 'rules',
+        format: oneOf('--format', values.format ?? 'text', ['text', 'json'] as const),
+      };
     }
     case 'explain': {
       const { values, positionals } = parse(rest, { help: { type: 'boolean', short: 'h' } });
       if (values.help === true) return { command: 'help', topic: 'explain' };
       const [rule, extra] = positionals;
-      if (rule === undefined || extra !== undefined) throw new UsageError('plimsoll explain takes one rule; plimsoll rules lists them');
+      if (rule === undefined || extra !== undefined)
+        throw new UsageError('plimsoll explain takes one rule; plimsoll rules lists them');
       return { command: 'explain', rule };
     }
     default:

@@ -1,5 +1,4 @@
 import type { Severity } from '../rules/rule';
-import type { Span } from '../yaml/node';
 
 /** A place in a file as people count: lines and columns from 1, columns in UTF-16 code units, end exclusive. */
 export interface Region {
@@ -32,7 +31,6 @@ export interface ReportedFinding {
   readonly severity: Severity;
   readonly message: string;
   readonly region: Region;
-  readonly span: Span;
   readonly fixes: readonly ReportedFix[];
   readonly related: readonly ReportedRelated[];
 }
@@ -79,5 +77,3 @@ export interface Report {
   /** Every rule that could have spoken. */
   readonly rules: readonly RuleSummary[];
 }
-
-export const severities: readonly Severity[] = ['error', 'warning', 'info', 'hint'];

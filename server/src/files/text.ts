@@ -7,7 +7,10 @@ export type DecodedText = { readonly text: string } | { readonly problem: string
  * that offsets are those of the file.
  */
 export function decodeText(bytes: Buffer): DecodedText {
-  if (bytes.length >= 2 && ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))) {
+  if (
+    bytes.length >= 2 &&
+    ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
+  ) {
     return { problem: 'is UTF-16; save it as UTF-8' };
   }
   if (bytes.includes(0)) return { problem: 'is a binary file' };
@@ -24,4 +27,10 @@ export function isManifestName(name: string): boolean {
 export const configName = '.plimsoll.yaml';
 
 /** Folders that never hold the author's own manifests. */
-export const skippedFolders: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', 'node_modules', '.terraform']);
+export const skippedFolders: ReadonlySet<string> = new Set([
+  '.git',
+  '.hg',
+  '.svn',
+  'node_modules',
+  '.terraform',
+]);

@@ -32,7 +32,9 @@ export function formatJunit(report: Report): string {
     for (const { rule, severity, region, message } of file.findings) {
       const name = `${rule} (${region.startLine}:${region.startColumn})`;
       const head = `    <testcase classname="${escapeXml(file.path)}" name="${escapeXml(name)}" time="0">`;
-      const text = escapeXml(`${file.path}:${region.startLine}:${region.startColumn}: ${severity}: ${message}`);
+      const text = escapeXml(
+        `${file.path}:${region.startLine}:${region.startColumn}: ${severity}: ${message}`,
+      );
       if (severity === 'error' || severity === 'warning') {
         failed++;
         cases.push(

@@ -84,7 +84,9 @@ export function formatSarif(report: Report): string {
     for (const { finding, kind, justification } of file.suppressed) {
       results.push({
         ...resultOf(file, finding, indexOf.get(finding.rule) ?? -1, next(finding)),
-        suppressions: [{ kind, status: 'accepted', ...(justification === undefined ? {} : { justification }) }],
+        suppressions: [
+          { kind, status: 'accepted', ...(justification === undefined ? {} : { justification }) },
+        ],
       });
     }
   }
@@ -92,12 +94,16 @@ export function formatSarif(report: Report): string {
     ...report.internalErrors.map(({ path, rule, message }) => ({
       level: 'error',
       message: { text: `internal error in ${rule ?? 'the engine'}: ${message}` },
-      ...(path === undefined ? {} : { locations: [{ physicalLocation: { artifactLocation: { uri: uriReference(path) } } }] }),
+      ...(path === undefined
+        ? {}
+        : { locations: [{ physicalLocation: { artifactLocation: { uri: uriReference(path) } } }] }),
     })),
     ...report.skipped.map(({ path, rule, message }) => ({
       level: 'note',
       message: { text: `skipped${rule === undefined ? '' : ` ${rule}`}: ${message}` },
-      ...(path === undefined ? {} : { locations: [{ physicalLocation: { artifactLocation: { uri: uriReference(path) } } }] }),
+      ...(path === undefined
+        ? {}
+        : { locations: [{ physicalLocation: { artifactLocation: { uri: uriReference(path) } } }] }),
     })),
   ];
   const log = {

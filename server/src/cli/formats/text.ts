@@ -84,7 +84,9 @@ function findingText(file: FileReport, finding: ReportedFinding, lines: LineInde
     );
   }
   for (const fix of fixes) {
-    out.push(`  ${paint.good('fix')} ${printable(fix.title)} ${paint.dim(fix.safe ? '(--fix)' : '(--fix --unsafe)')}`);
+    out.push(
+      `  ${paint.good('fix')} ${printable(fix.title)} ${paint.dim(fix.safe ? '(--fix)' : '(--fix --unsafe)')}`,
+    );
   }
   return out;
 }
@@ -112,10 +114,14 @@ export function formatText(report: Report, color: boolean): string {
     for (const finding of file.findings) out.push(...findingText(file, finding, lines, paint), '');
   }
   for (const { path, rule, message } of report.internalErrors) {
-    out.push(`${paint.severity.error('internal error')} in ${rule ?? 'the engine'}${path === undefined ? '' : ` on ${path}`}: ${message}`);
+    out.push(
+      `${paint.severity.error('internal error')} in ${rule ?? 'the engine'}${path === undefined ? '' : ` on ${path}`}: ${message}`,
+    );
   }
   for (const { path, rule, message } of report.skipped) {
-    out.push(`${paint.dim('skipped')} ${[path, rule].filter((part) => part !== undefined).join(' ')}: ${printable(message)}`);
+    out.push(
+      `${paint.dim('skipped')} ${[path, rule].filter((part) => part !== undefined).join(' ')}: ${printable(message)}`,
+    );
   }
   const total = countText(report.counts);
   if (total !== '' || report.fixed > 0) {
@@ -125,7 +131,9 @@ export function formatText(report: Report, color: boolean): string {
     out.push(
       `${fixed}${paint.bold(left)} in ${plural(affected, 'file')}; ${plural(report.checkedFiles, 'file')} checked`,
     );
-    const safe = report.files.flatMap((file) => file.findings).filter((f) => f.fixes.some((fix) => fix.safe)).length;
+    const safe = report.files
+      .flatMap((file) => file.findings)
+      .filter((f) => f.fixes.some((fix) => fix.safe)).length;
     if (safe > 0) out.push(`${plural(safe, 'finding')} can be fixed with --fix`);
   }
   return out.length === 0 ? '' : `${out.join('\n')}\n`;

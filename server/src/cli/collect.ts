@@ -1,0 +1,81 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { whyUnreadable } from '../files/errors';
+import { configName } from '../files/text';
+import { walk } from '../files/walk';
+
+export interface Collected {
+  /** Absolute paths of the files to report on. */
+  readonly files: readonly string[];
+  /** Files beside single files that were asked for: an autoscaler's target is often in the next file. */
+  readonly context: readonly string[];
+  /** Configuration files in the folders. */
+  readonly configs: readonly string[];
+  /** Folders whose parents may hold a configuration. */
+  readonly roots: readonly string[];
+  readonly problems: readonly { readonly path: string; readonly message: string }[];
+}
+
+/**
+ * Finds what the arguments name. A folder stands for its manifests; a file for itself, whatever its name, and is
+ * seen together with the manifests in and below its folder.
+ *
+ * @param alone files that are not read from disk (standard input), for their surroundings only.
+ */
+export function collect(
+  paths: readonly string[],
+  alone: readonly string[],
+  options: { readonly cwd: string; readonly gitignore: boolean },
+): Collected {
+  const files = new Set<string>();
+  const around = new Set<string>();
+  const configs = new Set<string>();
+  const roots = new Set<string>();
+  const problems: { path: string; message: string }[] = [];
+  for (const path of alone.map((each) => resolve(options.cwd, each))) {
+    around.add(dirname(path));
+    roots.add(dirname(path));
+  }
+  for (const argument of paths) {
+    const path = resolve(options.cwd, argument);
+    let isFolder: boolean;
+    try {
+      isFolder = statSync(path).isDirectory();
+    } catch (error) {
+      problems.push({ path, message: whyUnreadable(error) });
+      continue;
+    }
+    if (isFolder) {
+      const found = walk(path, options);
+      for (const file of found.manifests) files.add(file);
+      for (const config of found.configs) configs.add(config);
+      problems.push(...found.problems);
+      roots.add(path);
+    } else {
+      files.add(path);
+      around.add(dirname(path));
+      roots.add(dirname(path));
+    }
+  }
+  const context = new Set<string>();
+  for (const folder of around) {
+    if (!existsSync(folder)) continue;
+    const found = walk(folder, options);
+    for (const file of found.manifests) if (!files.has(file) && !alone.includes(file)) context.add(file);
+    for (const config of found.configs) configs.add(config);
+  }
+  return { files: [...files], context: [...context], configs: [...configs], roots: [...roots], problems };
+}
+
+/** The configuration files in folders and above them, up to the root of the file system. */
+export function configsAbove(folders: readonly string[]): readonly string[] {
+  const found = new Set<string>();
+  for (const folder of folders) {
+    for (let at = folder; ; at = dirname(at)) {
+      const path = join(at, configName);
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) found.add(path);
+      if (dirname(at) === at) break;
+    }
+  }
+  return [...found];
+}

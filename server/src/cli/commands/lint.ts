@@ -1,0 +1,221 @@
+import { pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
+import type { Configuration, Layers } from '../../engine/config';
+import { configurationOf, singleConfiguration } from '../../engine/config';
+import type { Finding, InternalError } from '../../engine/finding';
+import { fixFile } from '../../engine/fixes';
+import { ruleDocUrl, ruleMetas } from '../../engine/registry';
+import type { FileResult } from '../../engine/run';
+import { lint } from '../../engine/run';
+import { decodeText } from '../../files/text';
+import { Workspace } from '../../workspace/workspace';
+import { parseFile } from '../../yaml/parse';
+import type { LintCommand } from '../arguments';
+import { UsageError } from '../arguments';
+import { collect, configsAbove } from '../collect';
+import { readText, writeText } from '../disk';
+import { format } from '../formats/format';
+import type { Host } from '../host';
+import { displayPath } from '../paths';
+import type { FileReport, Notice, Report } from '../report';
+import { locator } from '../locate';
+
+/** What is to be checked, before anything was read. */
+interface Input {
+  /** Text by URI: the files to report on, and others that they may refer to. */
+  readonly texts: Map<string, string>;
+  /** The files to report on, sorted. */
+  readonly reported: readonly string[];
+  readonly configs: Map<string, string>;
+  readonly notices: Notice[];
+  /** Something asked for could not be read. */
+  readonly failed: boolean;
+}
+
+const uriOf = (path: string): string => pathToFileURL(path).href;
+
+function readAll(paths: Iterable<string>, host: Host, into: Map<string, string>, notices: Notice[]): boolean {
+  let failed = false;
+  for (const path of paths) {
+    const read = readText(path);
+    if ('text' in read) {
+      into.set(uriOf(path), read.text);
+    } else {
+      failed ||= read.failed;
+      notices.push({ path: displayPath(path, host.cwd), rule: undefined, message: read.problem });
+    }
+  }
+  return failed;
+}
+
+async function gather(command: LintCommand, host: Host): Promise<Input> {
+  const notices: Notice[] = [];
+  const texts = new Map<string, string>();
+  const configs = new Map<string, string>();
+  const named = command.stdinFilename === undefined ? undefined : resolve(host.cwd, command.stdinFilename);
+  const collected = collect(
+    named === undefined ? (command.paths.length === 0 ? ['.'] : command.paths) : [],
+    named === undefined ? [] : [named],
+    { cwd: host.cwd, gitignore: command.gitignore },
+  );
+  for (const { path, message } of collected.problems) {
+    notices.push({ path: displayPath(path, host.cwd), rule: undefined, message });
+  }
+  let failed = collected.problems.length > 0;
+  failed = readAll(collected.files, host, texts, notices) || failed;
+  // A file beside the ones asked for is only there to be referred to: that it cannot be read is no failure.
+  readAll(collected.context, host, texts, []);
+  const reported = collected.files.map(uriOf).filter((uri) => texts.has(uri));
+  if (named !== undefined) {
+    const decoded = decodeText(await host.readStdin());
+    if ('problem' in decoded) throw new UsageError(`standard input ${decoded.problem}`);
+    const uri = uriOf(named);
+    texts.set(uri, decoded.text);
+    reported.push(uri);
+  }
+  if (command.config === undefined) {
+    for (const path of [...collected.configs, ...configsAbove(collected.roots)]) {
+      failed = readAll([path], host, configs, notices) || failed;
+    }
+  }
+  return { texts, reported: reported.sort(), configs, notices, failed };
+}
+
+function configuration(
+  command: LintCommand,
+  host: Host,
+  configs: ReadonlyMap<string, string>,
+): Configuration {
+  const layers: Layers = command.preset === undefined ? {} : { forced: { preset: command.preset } };
+  if (command.config === undefined) return configurationOf(configs, layers);
+  const path = resolve(host.cwd, command.config);
+  const read = readText(path);
+  if ('problem' in read) throw new UsageError(`--config ${command.config}: ${read.problem}`);
+  return singleConfiguration(uriOf(path), read.text, uriOf(`${host.cwd}/`), layers);
+}
+
+/** `plimsoll lint`: exit code 0 clean, 1 errors or too many warnings, 2 when something could not be checked. */
+export async function lintCommand(command: LintCommand, host: Host): Promise<number> {
+  const input = await gather(command, host);
+  const { configFor, problems } = configuration(command, host, input.configs);
+  let workspace = Workspace.from([...input.texts].map(([uri, text]) => parseFile(uri, text)));
+
+  const internal: InternalError[] = [];
+  let results: readonly FileResult[];
+  let fixed = 0;
+  let fixedText: string | undefined;
+  let failed = input.failed;
+  if (command.fix) {
+    for (const uri of input.reported) {
+      const before = workspace.file(uri)?.text;
+      const result = fixFile(workspace, uri, configFor, command.unsafe ? 'all' : 'safe');
+      if (result.text === before) continue;
+      if (command.stdinFilename === undefined) {
+        const problem = writeText(uri, result.text);
+        if (problem !== undefined) {
+          failed = true;
+          input.notices.push({ path: displayPath(uri, host.cwd), rule: undefined, message: problem });
+          continue;
+        }
+      }
+      fixed += result.fixed.length;
+      workspace = result.workspace;
+      internal.push(...result.internalErrors);
+    }
+    if (command.stdinFilename !== undefined) fixedText = workspace.file(input.reported[0] ?? '')?.text ?? '';
+  }
+  const outcome = lint(workspace, configFor, { uris: input.reported });
+  results = outcome.files;
+  internal.push(...outcome.internalErrors);
+
+  const report = makeReport({ command, host, workspace, results, problems, input, internal, fixed });
+  const text = format(report, command.format, command.color ?? wantsColor(host));
+  if (fixedText !== undefined) {
+    // The fixed document is what a pipe wants; the findings that are left go beside it.
+    host.stdout.write(fixedText);
+    host.stderr.write(text);
+  } else {
+    host.stdout.write(text);
+  }
+  if (failed || report.internalErrors.length > 0) return 2;
+  return report.counts.error > 0 || report.counts.warning > command.maxWarnings ? 1 : 0;
+}
+
+/** https://no-color.org and https://force-color.org */
+function wantsColor(host: Host): boolean {
+  if ((host.env['NO_COLOR'] ?? '') !== '') return false;
+  if ((host.env['FORCE_COLOR'] ?? '') !== '' && host.env['FORCE_COLOR'] !== '0') return true;
+  return host.stdout.isTerminal && host.env['TERM'] !== 'dumb';
+}
+
+interface Parts {
+  readonly command: LintCommand;
+  readonly host: Host;
+  readonly workspace: Workspace;
+  readonly results: readonly FileResult[];
+  /** What is wrong with configuration files, by URI. */
+  readonly problems: ReadonlyMap<string, readonly Finding[]>;
+  readonly input: Input;
+  readonly internal: readonly InternalError[];
+  readonly fixed: number;
+}
+
+function makeReport({ command, host, workspace, results, problems, input, internal, fixed }: Parts): Report {
+  const locate = locator(
+    host.cwd,
+    (uri) => workspace.file(uri)?.text ?? input.configs.get(uri) ?? readConfig(uri),
+  );
+  const files: FileReport[] = [];
+  const skipped: Notice[] = [...input.notices];
+  const counts = { error: 0, warning: 0, info: 0, hint: 0 };
+  const explicit = new Set(command.paths.map((path) => uriOf(resolve(host.cwd, path))));
+  const add = (
+    uri: string,
+    findings: readonly Finding[],
+    suppressed: FileResult['suppressed'] = [],
+  ): void => {
+    if (findings.length === 0 && suppressed.length === 0) return;
+    for (const { severity } of findings) counts[severity]++;
+    files.push({
+      path: displayPath(uri, host.cwd),
+      text: locate.textOf(uri),
+      findings: findings.map(locate.finding),
+      suppressed: suppressed.map((each) => ({ ...each, finding: locate.finding(each.finding) })),
+    });
+  };
+  for (const [uri, findings] of problems) add(uri, findings);
+  for (const result of results) {
+    add(result.uri, result.findings, result.suppressed);
+    for (const { rule, document, why } of result.skipped) {
+      // What the configuration excludes is excluded on purpose; it is told only of a file that was asked for by name.
+      if (rule === undefined && document === undefined && !explicit.has(result.uri)) continue;
+      const where = document === undefined ? '' : ` (document ${document + 1})`;
+      skipped.push({ path: displayPath(result.uri, host.cwd), rule, message: `${why}${where}` });
+    }
+  }
+  return {
+    version: host.version,
+    files: files.sort((a, b) => (a.path < b.path ? -1 : 1)),
+    checkedFiles: results.length,
+    counts,
+    fixed,
+    skipped,
+    internalErrors: internal.map(({ rule, uri, message }) => ({
+      path: displayPath(uri, host.cwd),
+      rule,
+      message,
+    })),
+    rules: ruleMetas.map(({ id, summary, severity, strict }) => ({
+      id,
+      summary,
+      severity: severity === 'off' ? (strict ?? 'info') : severity,
+      docUrl: ruleDocUrl(id),
+    })),
+  };
+}
+
+/** The text of a configuration named with `--config`. */
+function readConfig(uri: string): string {
+  const read = readText(uri);
+  return 'text' in read ? read.text : '';
+}

@@ -1,0 +1,17 @@
+/** What the CLI needs of the world, passed in so that a test can stand in for all of it. */
+export interface Host {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** All of standard input. */
+  readStdin(): Promise<Buffer>;
+  /** The Markdown document of a rule, when there is such a rule. */
+  ruleDocument(id: string): string | undefined;
+  readonly version: string;
+}
+
+export interface Output {
+  write(text: string): void;
+  readonly isTerminal: boolean;
+}

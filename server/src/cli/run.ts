@@ -1,0 +1,34 @@
+import { help, parseArguments, UsageError } from './arguments';
+import { explain } from './commands/explain';
+import { lintCommand } from './commands/lint';
+import { listRules } from './commands/rules';
+import type { Host } from './host';
+
+/** Runs one command line. The result is the exit code: 0 clean, 1 findings, 2 bad usage or a failure. */
+export async function runCli(argv: readonly string[], host: Host): Promise<number> {
+  try {
+    const command = parseArguments(argv);
+    switch (command.command) {
+      case 'help':
+        host.stdout.write(help[command.topic ?? ''] ?? help[''] ?? '');
+        return 0;
+      case 'version':
+        host.stdout.write(`${host.version}\n`);
+        return 0;
+      case 'lint':
+        return await lintCommand(command, host);
+      case 'rules':
+        return listRules(command, host);
+      case 'explain':
+        return explain(command, host);
+    }
+  } catch (error) {
+    if (error instanceof UsageError) {
+      host.stderr.write(`plimsoll: ${error.message}\n`);
+    } else {
+      const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      host.stderr.write(`plimsoll: internal error: ${detail}\n`);
+    }
+    return 2;
+  }
+}

@@ -43,9 +43,12 @@ export interface Report {
   readonly related?: readonly Related[];
   /** The container (or other part) that the finding is about, for overrides in the configuration. */
   readonly container?: string;
+  /** What the message rests on, one statement each: a term of a sum, a figure with its source. */
+  readonly evidence?: readonly string[];
 }
 
 export interface RuleContext<Options> {
+  /** For rules that need it only: what a rule of one document sees must not depend on other files. */
   readonly workspace: Workspace;
   readonly options: Options;
   report(report: Report): void;
@@ -55,9 +58,16 @@ export interface RuleContext<Options> {
 export interface OptionMeta<T = unknown> {
   readonly default: T;
   readonly description: string;
-  /** JSON Schema of the value. */
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: OptionSchema;
 }
+
+/** The part of JSON Schema that options are described with; the configuration is checked against it. */
+export type OptionSchema =
+  | { readonly type: 'boolean' }
+  | { readonly type: 'integer' | 'number'; readonly minimum?: number; readonly maximum?: number }
+  | { readonly type: 'string'; readonly enum?: readonly string[]; readonly pattern?: string }
+  | { readonly type: 'array'; readonly items: OptionSchema }
+  | { readonly type: 'object'; readonly additionalProperties: OptionSchema };
 
 export interface RuleMeta {
   /** Flat kebab-case, a statement of the problem; also the file's name. */
@@ -73,6 +83,11 @@ export interface RuleMeta {
   readonly kinds: readonly string[];
   /** `safe`: all fixes may run in fix-all; `suggest`: some need a decision; `none`: it has none. */
   readonly fixable: 'safe' | 'suggest' | 'none';
+  /**
+   * The API server refuses the object for what this rule reports, so softer findings on the same field say nothing
+   * more (see `engine/supersedes.ts`).
+   */
+  readonly apiServerRejects?: true;
 }
 
 export interface Rule<Options = unknown> extends RuleMeta {
@@ -81,7 +96,9 @@ export interface Rule<Options = unknown> extends RuleMeta {
 }
 
 type RuleDefinition<Options> = Omit<Rule<Options>, 'options'> &
-  (keyof Options extends never ? { readonly options?: Rule<Options>['options'] } : Pick<Rule<Options>, 'options'>);
+  (keyof Options extends never
+    ? { readonly options?: Rule<Options>['options'] }
+    : Pick<Rule<Options>, 'options'>);
 
 /** Types a rule; its options are inferred from their defaults. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a rule without options has an empty record

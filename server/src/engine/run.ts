@@ -1,0 +1,603 @@
+import { isPodCarrier } from '../kube/pod-carriers';
+import type { Resource } from '../kube/resource';
+import { rules as allRules } from '../rules/index';
+import type { Fix, Needs, Place, Report, Rule, Severity } from '../rules/rule';
+import { mayMatter } from '../workspace/relevant-kinds';
+import type { Workspace } from '../workspace/workspace';
+import type { PlacedDocument, YamlDocument, YamlProblem } from '../yaml/document';
+import type { Span } from '../yaml/node';
+import type { Config, Decision, Effective } from './config';
+import { effectiveConfig, isIgnored } from './config';
+import type {
+  FileEdit,
+  Finding,
+  FindingFix,
+  InternalError,
+  ResourceRef,
+  Skipped,
+  SuppressedFinding,
+} from './finding';
+import type { OwnRuleId } from './own-rules';
+import { severityOf, severityRank } from './presets';
+import { ruleMeta } from './registry';
+import type { Comparable } from './supersedes';
+import { superseded } from './supersedes';
+import { hides, suppressionRule, suppressionsOf } from './suppressions';
+import { contains, enclosing } from './text';
+
+export interface FileResult {
+  readonly uri: string;
+  /** In order of the text. */
+  readonly findings: readonly Finding[];
+  readonly suppressed: readonly SuppressedFinding[];
+  readonly skipped: readonly Skipped[];
+}
+
+export interface LintResult {
+  readonly files: readonly FileResult[];
+  /** One for each rule that threw, where it did so first. */
+  readonly internalErrors: readonly InternalError[];
+}
+
+export interface LintOptions {
+  /** The files to report on; absent: every file of the workspace. */
+  readonly uris?: readonly string[];
+  /** Absent: all rules of the product. */
+  readonly rules?: readonly Rule[];
+  /** What is at hand beside the document; rules that need more are skipped, and listed. */
+  readonly provides?: { readonly workspace: boolean };
+}
+
+/**
+ * Checks files of a workspace. Synchronous and free of effects; it throws only when the engine itself is wrong.
+ *
+ * Findings of rules that need one document are kept with the document, so that after an edit they are worked out
+ * again for the edited document alone. Rules that look at other files run each time.
+ */
+export function lint(
+  workspace: Workspace,
+  configFor: (uri: string) => Config,
+  options: LintOptions = {},
+): LintResult {
+  const session: Session = {
+    workspace,
+    configFor,
+    rules: options.rules ?? allRules,
+    provides: { workspace: options.provides?.workspace ?? true },
+    errors: new Map(),
+    elsewhere: new Map(),
+  };
+  const uris = options.uris ?? [...workspace.files.keys()];
+  const files = uris.map((uri) => lintFile(session, uri));
+  return { files, internalErrors: [...session.errors.values()] };
+}
+
+interface Session {
+  readonly workspace: Workspace;
+  readonly configFor: (uri: string) => Config;
+  readonly rules: readonly Rule[];
+  readonly provides: { readonly workspace: boolean };
+  readonly errors: Map<string, InternalError>;
+  /** Whether a rule speaks about a resource of another file: worked out once. */
+  readonly elsewhere: Map<string, Map<Resource, boolean>>;
+}
+
+/** A report before suppressions, with its places relative to the document. */
+interface LocalReport {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly accepted: Decision['accepted'];
+  readonly at: Span;
+  readonly message: string;
+  readonly container: string | undefined;
+  readonly evidence: readonly string[] | undefined;
+  readonly fixes: readonly FindingFix[];
+  readonly related: readonly { readonly resource: Resource; readonly at: Span; readonly message: string }[];
+  readonly rejected: boolean;
+}
+
+/** A finding on its way through the engine. */
+interface Candidate extends Comparable {
+  readonly finding: Finding;
+  readonly placed: PlacedDocument;
+  /** Relative to the document. */
+  readonly at: Span;
+  readonly accepted: Decision['accepted'];
+}
+
+function lintFile(session: Session, uri: string): FileResult {
+  const file = session.workspace.files.get(uri);
+  const none: FileResult = { uri, findings: [], suppressed: [], skipped: [] };
+  if (file === undefined) return none;
+  const config = session.configFor(uri);
+  if (isIgnored(config, uri))
+    return { ...none, skipped: [{ why: 'Excluded by "ignore" in the configuration' }] };
+
+  const skipped: Skipped[] = [];
+  const unmet = new Map<string, string>();
+  const candidates: Candidate[] = [];
+  const checked: CheckedDocument[] = [];
+  const byDocument = new Map<number, Resource[]>();
+  for (const resource of session.workspace.resourcesOf(uri)) {
+    const { index } = resource.placed;
+    const known = byDocument.get(index);
+    if (known === undefined) byDocument.set(index, [resource]);
+    else known.push(resource);
+  }
+  const fileLevel = effectiveConfig(config, { uri });
+  for (const placed of file.documents) {
+    const { document, index } = placed;
+    const resources = byDocument.get(index) ?? [];
+    if (resources.length === 0 && !(mayMatter(document) && namesKind(document.text))) continue;
+    if (document.problems.length > 0) {
+      if (document.templated) {
+        skipped.push({ document: index, why: 'The template is no YAML before it is rendered' });
+      } else {
+        candidates.push(
+          ...document.problems.flatMap((problem) => problemCandidate(uri, placed, problem, fileLevel)),
+        );
+        if (document.problems.some(({ code }) => code !== 'duplicate-key')) {
+          skipped.push({
+            document: index,
+            why: 'The document is not well-formed YAML, so no rule was run on it',
+          });
+          checked.push({ placed, ran: undefined });
+          continue;
+        }
+      }
+    }
+    const effective = resources.map((resource) => effectiveConfig(config, resource));
+    const found = checkDocument(session, uri, placed, resources, effective, unmet);
+    candidates.push(...found);
+    checked.push({ placed, ran: ranIn(session, effective) });
+  }
+  for (const [rule, why] of unmet) skipped.push({ rule, why });
+
+  const silent = superseded(candidates, (rule, resource) =>
+    speaksElsewhere(session, rule, resource as Resource),
+  );
+  const suppressed: SuppressedFinding[] = [];
+  const findings: Finding[] = [];
+  for (const { placed, ran } of checked) {
+    const own = candidates.filter((candidate) => candidate.placed === placed);
+    const outcome = applySuppressions(uri, placed, own, silent, ran, fileLevel);
+    findings.push(...outcome.findings);
+    suppressed.push(...outcome.suppressed);
+  }
+  return { uri, findings: findings.sort(inOrder), suppressed, skipped };
+}
+
+interface CheckedDocument {
+  readonly placed: PlacedDocument;
+  /** Whether a rule was run on the document, and could have been heard; `undefined` when none was. */
+  readonly ran: ((rule: string) => boolean) | undefined;
+}
+
+function inOrder(a: Finding, b: Finding): number {
+  return (
+    a.at.start - b.at.start ||
+    severityRank[a.severity] - severityRank[b.severity] ||
+    (a.rule < b.rule ? -1 : a.rule > b.rule ? 1 : 0)
+  );
+}
+
+/** A document that is meant to be a Kubernetes object, even if it cannot be read as one. */
+function namesKind(text: string): boolean {
+  return /^\s*["']?apiVersion["']?\s*:/m.test(text) && /^\s*["']?kind["']?\s*:/m.test(text);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// The engine's own checks
+
+function ownFinding(
+  uri: string,
+  id: OwnRuleId,
+  at: Span,
+  message: string,
+  effective: Effective,
+  fixes: readonly FindingFix[] = [],
+): Finding | undefined {
+  const meta = ruleMeta(id);
+  if (meta === undefined) return undefined;
+  const { loudness, accepted } = effective.decide(meta);
+  const severity = severityOf(loudness, undefined);
+  if (severity === 'off' || accepted !== undefined) return undefined;
+  return { rule: id, severity, uri, at, message, related: [], fixes };
+}
+
+function problemCandidate(
+  uri: string,
+  placed: PlacedDocument,
+  problem: YamlProblem,
+  effective: Effective,
+): Candidate[] {
+  const id: OwnRuleId = problem.code === 'duplicate-key' ? 'duplicate-key' : 'yaml-syntax';
+  const at = { start: problem.start, end: problem.end };
+  const finding = ownFinding(uri, id, shift(at, placed.offset), problem.message, effective);
+  if (finding === undefined) return [];
+  return [
+    {
+      finding,
+      placed,
+      at,
+      accepted: undefined,
+      rule: id,
+      rank: severityRank[finding.severity],
+      uri,
+      resource: undefined,
+      container: undefined,
+      related: [],
+      rejected: false,
+      field: () => undefined,
+    },
+  ];
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Rules
+
+interface CachedDocument {
+  readonly uri: string;
+  readonly rules: readonly Rule[];
+  readonly roles: readonly string[];
+  readonly effective: readonly Effective[];
+  /** By resource of the document. */
+  readonly reports: readonly (readonly LocalReport[])[];
+  readonly errors: readonly InternalError[];
+}
+
+const cache = new WeakMap<YamlDocument, CachedDocument>();
+
+function checkDocument(
+  session: Session,
+  uri: string,
+  placed: PlacedDocument,
+  resources: readonly Resource[],
+  effective: readonly Effective[],
+  unmet: Map<string, string>,
+): Candidate[] {
+  const cached = documentReports(session, uri, placed, resources, effective);
+  for (const error of cached.errors) keepFirst(session.errors, error);
+  return resources.flatMap((resource, index) => {
+    const reports = [...(cached.reports[index] ?? [])];
+    const place = effective[index];
+    if (place !== undefined) {
+      for (const rule of session.rules) {
+        if (rule.needs === 'document' || !appliesTo(rule, resource) || !place.mayRun(rule)) continue;
+        const why = unmetNeed(session, rule.needs);
+        if (why === undefined)
+          reports.push(...runRule(session.workspace, rule, resource, place, session.errors));
+        else unmet.set(rule.id, why);
+      }
+    }
+    return reports.map((report) => toCandidate(report, resource));
+  });
+}
+
+/** What the rules that need this document only say about it; from the cache when nothing they see has changed. */
+function documentReports(
+  session: Session,
+  uri: string,
+  placed: PlacedDocument,
+  resources: readonly Resource[],
+  effective: readonly Effective[],
+): CachedDocument {
+  const roles = resources.map(({ role }) => role);
+  const known = cache.get(placed.document);
+  if (
+    known !== undefined &&
+    known.uri === uri &&
+    known.rules === session.rules &&
+    sameItems(known.roles, roles) &&
+    sameItems(known.effective, effective)
+  ) {
+    return known;
+  }
+  const errors = new Map<string, InternalError>();
+  const reports = resources.map((resource, index) => {
+    const place = effective[index];
+    if (place === undefined) return [];
+    return session.rules
+      .filter((rule) => rule.needs === 'document' && appliesTo(rule, resource) && place.mayRun(rule))
+      .flatMap((rule) => runRule(undefined, rule, resource, place, errors));
+  });
+  const fresh = { uri, rules: session.rules, roles, effective, reports, errors: [...errors.values()] };
+  cache.set(placed.document, fresh);
+  return fresh;
+}
+
+function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+function appliesTo(rule: Rule, resource: Resource): boolean {
+  return rule.kinds.includes(resource.kind) || (rule.kinds.includes('pod-carrier') && isPodCarrier(resource));
+}
+
+function unmetNeed(session: Session, needs: Needs): string | undefined {
+  switch (needs) {
+    case 'document':
+      return undefined;
+    case 'workspace':
+      return session.provides.workspace
+        ? undefined
+        : 'It needs the other files, and only this one is at hand';
+    case 'live':
+      return 'It needs a cluster, and none is connected';
+  }
+}
+
+/** Runs one rule on one resource. What it reported before it threw is kept. */
+function runRule(
+  workspace: Workspace | undefined,
+  rule: Rule,
+  resource: Resource,
+  effective: Effective,
+  errors: Map<string, InternalError>,
+): LocalReport[] {
+  const reports: LocalReport[] = [];
+  try {
+    rule.check(resource, {
+      get workspace() {
+        if (workspace !== undefined) return workspace;
+        throw new Error(`${rule.id} needs "${rule.needs}" and reads the workspace`);
+      },
+      options: effective.options(rule),
+      report(report) {
+        const decision = effective.decide(rule, report.container);
+        const severity = severityOf(decision.loudness, report.severity);
+        if (severity === 'off') return;
+        const local = toLocal(rule, resource, report, severity, decision, workspace === undefined);
+        const again = reports.some(
+          ({ at, message }) => at.start === local.at.start && message === local.message,
+        );
+        if (!again) reports.push(local);
+      },
+    });
+  } catch (error) {
+    keepFirst(errors, {
+      rule: rule.id,
+      uri: resource.uri,
+      message: `Rule ${rule.id} failed on ${resource.kind} ${resource.name ?? '(no name)'}: ${
+        error instanceof Error ? error.message : String(error)
+      }`,
+      stack: error instanceof Error ? error.stack : undefined,
+    });
+  }
+  return reports;
+}
+
+function keepFirst(errors: Map<string, InternalError>, error: InternalError): void {
+  if (!errors.has(error.rule)) errors.set(error.rule, error);
+}
+
+function toLocal(
+  rule: Rule,
+  resource: Resource,
+  report: Report,
+  severity: Severity,
+  decision: Decision,
+  documentOnly: boolean,
+): LocalReport {
+  const related = (report.related ?? []).map((place) => {
+    if (documentOnly && place.resource.placed.document !== resource.placed.document) {
+      throw new Error(`${rule.id} needs "${rule.needs}" and points at another document`);
+    }
+    return { resource: place.resource, at: spanOf(place.at, place.resource), message: place.message };
+  });
+  return {
+    rule: rule.id,
+    severity,
+    accepted: decision.accepted,
+    at: spanOf(report.at, resource),
+    message: report.message,
+    container: report.container,
+    evidence: report.evidence,
+    fixes: (report.fixes ?? []).flatMap((fix) => (fix === undefined ? [] : toFix(rule, fix))),
+    related,
+    rejected: rule.apiServerRejects === true,
+  };
+}
+
+/** A place as a span of at least one character: an empty value is shown on its key. */
+function spanOf(place: Place, resource: Resource): Span {
+  const { start, end } = 'key' in place ? place.key : place;
+  if (end > start) return { start, end };
+  const { root } = resource.placed.document;
+  const { field } = enclosing(root, { start, end });
+  return field === undefined ? { start, end } : { start: field.start, end: field.keyEnd };
+}
+
+function toFix(rule: Rule, fix: Fix): FindingFix[] {
+  if (fix.edits.length === 0) return [];
+  const edits = [...fix.edits].sort((a, b) => a.start - b.start || a.end - b.end);
+  edits.forEach((edit, index) => {
+    const next = edits[index + 1];
+    if (next !== undefined && next.start < edit.end)
+      throw new Error(`${rule.id}: the edits of "${fix.title}" overlap`);
+  });
+  return [{ title: fix.title, safe: fix.safe, edits }];
+}
+
+function toCandidate(report: LocalReport, resource: Resource): Candidate {
+  const { placed, uri } = resource;
+  const { offset } = placed;
+  const finding: Finding = {
+    rule: report.rule,
+    severity: report.severity,
+    uri,
+    at: shift(report.at, offset),
+    message: report.message,
+    related: report.related.map((place) => ({
+      uri: place.resource.uri,
+      // A document rule points into its own document, which may have moved since it ran.
+      at: shift(
+        place.at,
+        place.resource.placed.document === placed.document ? offset : place.resource.placed.offset,
+      ),
+      message: place.message,
+    })),
+    fixes: report.fixes.map((fix) => ({ ...fix, edits: fix.edits.map((edit) => shiftEdit(edit, offset)) })),
+    resource: resourceRef(resource),
+    ...(report.container === undefined ? {} : { container: report.container }),
+    ...(report.evidence === undefined ? {} : { evidence: report.evidence }),
+  };
+  let field: ReturnType<Comparable['field']> | null = null;
+  return {
+    finding,
+    placed,
+    at: report.at,
+    accepted: report.accepted,
+    rule: report.rule,
+    rank: severityRank[report.severity],
+    uri,
+    resource,
+    container: report.container,
+    related: report.related.map((place) => place.resource),
+    rejected: report.rejected,
+    field: () => (field === null ? (field = fieldOf(placed, report.at)) : field),
+  };
+}
+
+function fieldOf(placed: PlacedDocument, at: Span): ReturnType<Comparable['field']> {
+  const { field } = enclosing(placed.document.root, at);
+  return field === undefined ? undefined : { ...shift(field, placed.offset), key: field.key };
+}
+
+export function resourceRef(resource: Resource): ResourceRef {
+  const { uri, placed, apiVersion, kind, name, namespace } = resource;
+  return { uri, document: placed.index, apiVersion, kind, name, namespace };
+}
+
+function shift(span: Span, by: number): Span {
+  return { start: span.start + by, end: span.end + by };
+}
+
+function shiftEdit(edit: FileEdit, by: number): FileEdit {
+  return { start: edit.start + by, end: edit.end + by, newText: edit.newText };
+}
+
+function speaksElsewhere(session: Session, id: string, resource: Resource): boolean {
+  const rule = session.rules.find((candidate) => candidate.id === id);
+  if (rule === undefined || !appliesTo(rule, resource) || unmetNeed(session, rule.needs) !== undefined)
+    return false;
+  let known = session.elsewhere.get(id);
+  if (known === undefined) session.elsewhere.set(id, (known = new Map<Resource, boolean>()));
+  let speaks = known.get(resource);
+  if (speaks === undefined) {
+    const effective = effectiveConfig(session.configFor(resource.uri), resource);
+    speaks =
+      effective.mayRun(rule) &&
+      runRule(session.workspace, rule, resource, effective, session.errors).some(
+        ({ accepted }) => accepted === undefined,
+      );
+    known.set(resource, speaks);
+  }
+  return speaks;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Suppressions
+
+function ranIn(session: Session, effective: readonly Effective[]): (id: string) => boolean {
+  return (id) => {
+    const rule = session.rules.find((candidate) => candidate.id === id);
+    // The engine's own checks always run; `*` covers whatever ran.
+    if (rule === undefined) return id === '*' || (ruleMeta(id)?.kinds.length ?? 1) === 0;
+    if (unmetNeed(session, rule.needs) !== undefined) return false;
+    return effective.some((place) => {
+      const { loudness } = place.decide(rule);
+      return (
+        loudness.kind === 'set' ||
+        (loudness.kind === 'preset' && !(loudness.errorsOnly && rule.severity !== 'error'))
+      );
+    });
+  };
+}
+
+function applySuppressions(
+  uri: string,
+  placed: PlacedDocument,
+  candidates: readonly Candidate[],
+  silent: ReadonlySet<Candidate>,
+  ran: ((rule: string) => boolean) | undefined,
+  effective: Effective,
+): { readonly findings: readonly Finding[]; readonly suppressed: readonly SuppressedFinding[] } {
+  const { document, offset } = placed;
+  const { list, problems } = suppressionsOf(document);
+  const findings: Finding[] = [];
+  const suppressed: SuppressedFinding[] = [];
+  const used = new Set<object>();
+  const take = (finding: Finding, at: Span, accepted: Decision['accepted'], isSilent: boolean): void => {
+    const hiding = list.filter((suppression) => hides(suppression, document, finding.rule, at));
+    for (const suppression of hiding) used.add(suppression);
+    if (isSilent) return;
+    const [first] = hiding;
+    if (first !== undefined) {
+      const reason = hiding.find(({ reason }) => reason !== undefined)?.reason;
+      suppressed.push({ finding, kind: 'inSource', justification: reason });
+    } else if (accepted !== undefined) {
+      suppressed.push({ finding, kind: 'external', justification: accepted.reason });
+    } else {
+      findings.push(finding);
+    }
+  };
+  for (const candidate of candidates) {
+    take(candidate.finding, candidate.at, candidate.accepted, silent.has(candidate));
+  }
+
+  // Findings about suppressions can be suppressed by name; a `*` that hid the report of its own uselessness would
+  // never be found.
+  const about = (id: OwnRuleId, at: Span, message: string, fixes: readonly FindingFix[]): void => {
+    const finding = ownFinding(uri, id, shift(at, offset), message, effective, fixes);
+    if (finding === undefined) return;
+    const hiding = list.find(
+      (suppression) =>
+        suppression.rule === id && !contains(suppression.at, at) && hides(suppression, document, id, at),
+    );
+    if (hiding === undefined) {
+      findings.push(finding);
+    } else {
+      used.add(hiding);
+      suppressed.push({ finding, kind: 'inSource', justification: hiding.reason });
+    }
+  };
+  for (const problem of problems) {
+    const { at, message, replacement } = problem;
+    const plain = /^[\w*-]+$/.test(document.text.slice(at.start, at.end));
+    const fixes: FindingFix[] =
+      replacement === undefined || !plain
+        ? []
+        : [
+            {
+              title: `Write ${replacement}`,
+              safe: false,
+              edits: [{ ...shift(at, offset), newText: replacement }],
+            },
+          ];
+    about(suppressionRule[problem.kind], at, message, fixes);
+  }
+  if (ran !== undefined) {
+    const aboutSuppressions: readonly string[] = Object.values(suppressionRule);
+    // Those about suppressions last: the loop itself may use them.
+    const inTurn = [...list].sort(
+      (a, b) => Number(aboutSuppressions.includes(a.rule)) - Number(aboutSuppressions.includes(b.rule)),
+    );
+    for (const suppression of inTurn) {
+      if (used.has(suppression) || !ran(suppression.rule)) continue;
+      const what = suppression.rule === '*' ? 'Nothing is' : `No finding of ${suppression.rule} is`;
+      const fixes: FindingFix[] =
+        suppression.removal === undefined
+          ? []
+          : [
+              {
+                title: 'Remove the suppression',
+                safe: true,
+                edits: [shiftEdit(suppression.removal, offset)],
+              },
+            ];
+      about('unused-suppression', suppression.at, `${what} hidden by this suppression`, fixes);
+    }
+  }
+  return { findings, suppressed };
+}

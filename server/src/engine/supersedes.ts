@@ -1,0 +1,112 @@
+import type { Span } from '../yaml/node';
+
+/**
+ * How two findings are known to have one cause:
+ * - `field`: they are on the same key or its value;
+ * - `container`: they are about the same container of the same resource;
+ * - `resource`: they are about the same resource;
+ * - `related`: the softer one points at the resource that the more exact one is about, in whatever file.
+ */
+export type Cause = 'field' | 'container' | 'resource' | 'related';
+
+export interface Supersedes {
+  /** The rule that says it more exactly. */
+  readonly exact: string;
+  /** The rule that stays silent then. */
+  readonly softer: string;
+  readonly cause: Cause;
+}
+
+/**
+ * One cause, one finding: when several rules see the same cause, the more exact one speaks.
+ *
+ * Beside these pairs, a finding of a rule that says what the API server rejects silences every softer finding on the
+ * same field (`isRejectedField`).
+ */
+export const supersedes: readonly Supersedes[] = [
+  { exact: 'nodepool-matches-no-instance', softer: 'no-instance-type-fits', cause: 'related' },
+  { exact: 'unknown-node-label', softer: 'no-instance-type-fits', cause: 'field' },
+  { exact: 'outdated-node-label', softer: 'unknown-node-label', cause: 'field' },
+  { exact: 'outdated-node-label', softer: 'no-instance-type-fits', cause: 'field' },
+  { exact: 'observability-on-gpu-nodes', softer: 'cpu-pod-tolerates-gpu-taint', cause: 'resource' },
+  { exact: 'gpu-not-requested', softer: 'tensor-parallel-exceeds-gpus', cause: 'container' },
+  { exact: 'weights-exceed-vram', softer: 'context-exceeds-kv-cache', cause: 'container' },
+  { exact: 'host-ram-below-model', softer: 'memory-request-below-model', cause: 'container' },
+  { exact: 'host-ram-below-model', softer: 'shared-memory-above-limit', cause: 'container' },
+  { exact: 'keda-trigger-invalid', softer: 'keda-query-many-series', cause: 'field' },
+  { exact: 'gpu-request-differs-from-limit', softer: 'request-above-limit', cause: 'field' },
+];
+
+/** What is compared of a finding; `resource` is the same object for findings about the same resource. */
+export interface Comparable {
+  readonly rule: string;
+  readonly rank: number;
+  readonly uri: string;
+  readonly resource: object | undefined;
+  readonly container: string | undefined;
+  readonly related: readonly object[];
+  readonly rejected: boolean;
+  /** The key or value at fault, as the field that holds it. Worked out only where it is asked for. */
+  field(): (Span & { readonly key: string }) | undefined;
+}
+
+/**
+ * The findings that stay silent.
+ *
+ * @param elsewhere whether a rule finds something on a resource that is not among the findings (of another file).
+ */
+export function superseded<T extends Comparable>(
+  findings: readonly T[],
+  elsewhere: (rule: string, resource: object) => boolean,
+): ReadonlySet<T> {
+  const silent = new Set<T>();
+  const byRule = new Map<string, T[]>();
+  for (const finding of findings) {
+    const same = byRule.get(finding.rule);
+    if (same === undefined) byRule.set(finding.rule, [finding]);
+    else same.push(finding);
+  }
+  for (const { exact, softer, cause } of supersedes) {
+    for (const soft of byRule.get(softer) ?? []) {
+      const louder = byRule.get(exact) ?? [];
+      const isSame =
+        cause === 'related'
+          ? soft.related.some((resource) => elsewhere(exact, resource))
+          : louder.some((finding) => sameCause(finding, soft, cause));
+      if (isSame) silent.add(soft);
+    }
+  }
+  const rejected = findings.filter((finding) => finding.rejected);
+  if (rejected.length > 0 && findings.length > rejected.length) {
+    for (const soft of findings) {
+      if (!soft.rejected && rejected.some((finding) => isRejectedField(finding, soft))) silent.add(soft);
+    }
+  }
+  return silent;
+}
+
+function sameCause(exact: Comparable, softer: Comparable, cause: Exclude<Cause, 'related'>): boolean {
+  switch (cause) {
+    case 'field':
+      return exact.uri === softer.uri && sameField(exact, softer);
+    case 'container':
+      return exact.resource === softer.resource && exact.container === softer.container;
+    case 'resource':
+      return exact.resource === softer.resource;
+  }
+}
+
+function isRejectedField(rejected: Comparable, softer: Comparable): boolean {
+  if (rejected.resource !== softer.resource || rejected.rank >= softer.rank) return false;
+  const field = rejected.field();
+  // A finding about something missing is put on a name, for want of a better place: a rejected name says nothing of it.
+  return field !== undefined && field.key !== 'name' && field.key !== 'kind' && sameField(rejected, softer);
+}
+
+function sameField(a: Comparable, b: Comparable): boolean {
+  const first = a.field();
+  const second = b.field();
+  return (
+    first !== undefined && second !== undefined && first.start === second.start && first.end === second.end
+  );
+}

@@ -1,0 +1,233 @@
+import { count, isEmpty, members, merge } from './bits';
+import type { Bits } from './bits';
+import { evaluate, prepare, preparePod, withPreference } from './evaluate';
+import type {
+  Context,
+  FitOptions,
+  Outcome,
+  PodSpec,
+  PreparedPod,
+  PreparedPool,
+  PreparedTerm,
+} from './evaluate';
+import type { InstanceType } from './instances';
+import type { PoolSpec } from './pool';
+
+/** An instance type on which a pod can run, as Karpenter would launch it. */
+export interface Candidate {
+  readonly type: InstanceType;
+  /** The cheapest way that pool and pod leave open. */
+  readonly capacityType: string;
+  /** USD per hour of that way; absent when it is not known (spot prices are not, unless a factor was given). */
+  readonly price?: number;
+  readonly onDemandPrice?: number;
+}
+
+/** `fits`: some type will do for certain; `none`: none can; `unknown`: it depends on what cannot be seen. */
+export type Verdict = 'fits' | 'none' | 'unknown';
+
+/** The answer for one pool. */
+export interface PoolFit {
+  readonly pool: PoolSpec;
+  readonly verdict: Verdict;
+  /** Types that will do for certain, cheapest first. */
+  readonly candidates: readonly Candidate[];
+  /** Names of types that may do beside those: unknown figures, or a doubt about the pool or pod. */
+  readonly possible: readonly string[];
+}
+
+/** The answer for one pod over all pools. */
+export interface Fit {
+  readonly verdict: Verdict;
+  /** The pool that Karpenter takes and the types that it hands to EC2; absent unless the verdict is `fits`. */
+  readonly launch?: PoolFit;
+  /** In launch order. */
+  readonly pools: readonly PoolFit[];
+}
+
+/** Pools read once, and the answers given so far; opaque. */
+export interface FitContext {
+  readonly context: Context;
+  readonly answers: Map<string, Fit>;
+  readonly candidates: Map<string, readonly (Candidate | undefined)[]>;
+  readonly noFit: Map<PreparedPool, PoolFit>;
+}
+
+/** Reads pools for {@link fit}. Cheap to keep: equal pods are answered once. */
+export function prepareFit(pools: readonly PoolSpec[], options: FitOptions = {}): FitContext {
+  return { context: prepare(pools, options), answers: new Map(), candidates: new Map(), noFit: new Map() };
+}
+
+function candidateOf(type: InstanceType, capacityTypes: readonly string[], options: FitOptions): Candidate {
+  const onDemand = type.onDemandPrice;
+  const known = onDemand === undefined ? {} : { onDemandPrice: onDemand };
+  const spotPrice = (factor: number): number | undefined =>
+    onDemand === undefined ? undefined : onDemand * factor;
+  const { spotPriceFactor } = options;
+  if (
+    capacityTypes.includes('spot') &&
+    (spotPriceFactor === undefined || spotPriceFactor < 1 || !capacityTypes.includes('on-demand'))
+  ) {
+    const price = spotPriceFactor === undefined ? undefined : spotPrice(spotPriceFactor);
+    return { type, capacityType: 'spot', ...(price !== undefined && { price }), ...known };
+  }
+  if (capacityTypes.includes('on-demand')) {
+    return { type, capacityType: 'on-demand', ...(onDemand !== undefined && { price: onDemand }), ...known };
+  }
+  return { type, capacityType: capacityTypes[0] ?? 'on-demand', ...known };
+}
+
+/** The candidates of the rows, cheapest first, at most as many as Karpenter hands over. */
+function candidatesOf(fit: FitContext, rows: Bits, capacityTypes: readonly string[]): readonly Candidate[] {
+  const { world, options } = fit.context;
+  const key = capacityTypes.join(' ');
+  let made = fit.candidates.get(key);
+  if (made === undefined) {
+    made = world.rows.map((row) =>
+      row.kind === 'listed' ? candidateOf(row.type, capacityTypes, options) : undefined,
+    );
+    fit.candidates.set(key, made);
+  }
+  const limit = options.maxInstanceTypes ?? 600;
+  const found: Candidate[] = [];
+  for (const row of members(rows)) {
+    const candidate = made[row];
+    if (candidate !== undefined && found.length < limit) found.push(candidate);
+  }
+  return found;
+}
+
+function poolFit(fit: FitContext, pool: PreparedPool, outcome: Outcome | undefined): PoolFit {
+  if (outcome === undefined || isEmpty(outcome.possible)) {
+    let none = fit.noFit.get(pool);
+    if (none === undefined) {
+      none = { pool: pool.spec, verdict: 'none', candidates: [], possible: [] };
+      fit.noFit.set(pool, none);
+    }
+    return none;
+  }
+  const { world } = fit.context;
+  const candidates = candidatesOf(fit, outcome.yes, outcome.capacityTypes);
+  const possible =
+    count(outcome.possible) === count(outcome.yes)
+      ? []
+      : members(outcome.possible)
+          .filter((row) => ((outcome.yes[row >>> 5] ?? 0) & (1 << (row & 31))) === 0)
+          .map((row) => world.rows[row]?.name ?? '');
+  return {
+    pool: pool.spec,
+    verdict: candidates.length > 0 ? 'fits' : 'unknown',
+    candidates,
+    possible,
+  };
+}
+
+/**
+ * A static pool has its nodes already, of a type that EC2 chose without regard to the pod: only where every type that
+ * it can have would do is the answer certain.
+ */
+function onStaticPool(pool: PreparedPool, outcome: Outcome | undefined): Outcome | undefined {
+  if (outcome === undefined || pool.spec.kind !== 'node-pool' || pool.spec.replicas === undefined)
+    return outcome;
+  const certain = outcome.yes.every((word, index) => word === pool.possible[index]);
+  return certain ? outcome : { ...outcome, yes: new Uint32Array(outcome.yes.length) };
+}
+
+function outcomeOf(
+  fit: FitContext,
+  pool: PreparedPool,
+  pod: PreparedPod,
+  term: PreparedTerm,
+  toleratePreferred: boolean,
+): Outcome | undefined {
+  return onStaticPool(pool, evaluate(pool, pod, term, toleratePreferred, fit.context));
+}
+
+/** The rows of a pool over all alternatives of the pod, without its preferences. */
+function outcomeOfAllTerms(fit: FitContext, pool: PreparedPool, pod: PreparedPod): Outcome | undefined {
+  let all: Outcome | undefined;
+  for (const term of pod.terms) {
+    const outcome = outcomeOf(fit, pool, pod, term, true);
+    if (outcome === undefined) continue;
+    if (all === undefined) all = outcome;
+    else {
+      merge(all.yes, outcome.yes);
+      merge(all.possible, outcome.possible);
+      if (outcome.capacityTypes.length > all.capacityTypes.length) {
+        all = { ...all, capacityTypes: outcome.capacityTypes };
+      }
+    }
+  }
+  return all;
+}
+
+/** One try of Karpenter: an alternative of the affinity, with preferences that are still treated as required. */
+interface Attempt {
+  readonly term: PreparedTerm;
+  readonly toleratePreferred: boolean;
+}
+
+/**
+ * The tries in Karpenter's order: it drops alternatives of the required affinity from the front, then preferences from
+ * the heaviest, then tolerates `PreferNoSchedule`.
+ */
+function attempts(pod: PreparedPod, pools: readonly PreparedPool[]): readonly Attempt[] {
+  const [heaviest] = pod.preferences;
+  const list: Attempt[] = pod.terms.map((term) => ({
+    term: heaviest === undefined ? term : withPreference(term, heaviest),
+    toleratePreferred: false,
+  }));
+  const last = pod.terms.at(-1);
+  if (last === undefined) return list;
+  for (let dropped = 1; dropped <= pod.preferences.length; dropped += 1) {
+    const next = pod.preferences[dropped];
+    list.push({ term: next === undefined ? last : withPreference(last, next), toleratePreferred: false });
+  }
+  if (pools.some((pool) => pool.preferredTaints.length > 0))
+    list.push({ term: last, toleratePreferred: true });
+  return list;
+}
+
+function launchOf(fit: FitContext, pod: PreparedPod): PoolFit | undefined {
+  const { pools } = fit.context;
+  for (const { term, toleratePreferred } of attempts(pod, pools)) {
+    for (const pool of pools) {
+      const outcome = outcomeOf(fit, pool, pod, term, toleratePreferred);
+      if (outcome !== undefined && !isEmpty(outcome.yes)) return poolFit(fit, pool, outcome);
+    }
+  }
+  return undefined;
+}
+
+function answer(fit: FitContext, pod: PreparedPod): Fit {
+  const pools = fit.context.pools.map((pool) => poolFit(fit, pool, outcomeOfAllTerms(fit, pool, pod)));
+  const first = pools.find((pool) => pool.verdict === 'fits');
+  if (first === undefined) {
+    return { verdict: pools.some((pool) => pool.verdict === 'unknown') ? 'unknown' : 'none', pools };
+  }
+  const simple =
+    pod.terms.length === 1 &&
+    pod.preferences.length === 0 &&
+    fit.context.pools.every((pool) => pool.preferredTaints.length === 0);
+  // Karpenter may find nothing where a term that it has dropped would have done; the pod can still run there.
+  const launch = simple ? first : (launchOf(fit, pod) ?? first);
+  return { verdict: 'fits', launch, pools };
+}
+
+/** Where a pod can run, and what Karpenter would launch for it. */
+export function fit(pools: FitContext, pod: PodSpec): Fit {
+  const key = JSON.stringify(pod);
+  let known = pools.answers.get(key);
+  if (known === undefined) {
+    known = answer(pools, preparePod(pod, pools.context.options));
+    pools.answers.set(key, known);
+  }
+  return known;
+}
+
+/** What a pool launches when nothing but its own requirements and limits is asked. */
+export function poolCandidates(pools: FitContext, name: string): PoolFit | undefined {
+  const pool = pools.context.pools.find((candidate) => candidate.spec.name === name);
+  if (pool === undefined) return undefined;
+  return poolFit(pools, pool, { yes: pool.yes, possible: pool.possible, capacityTypes: pool.capacityTypes });
+}

@@ -289,10 +289,11 @@ export function parseConfig(
   }
   const offset = first?.offset ?? 0;
   if (second !== undefined) {
-    const start = second.offset - offset;
-    const length = second.document.text.trimEnd().length;
+    const by = second.offset - offset;
+    const { root, text: rest } = second.document;
+    const at = root ?? { start: 0, end: rest.trimEnd().length };
     complain({
-      at: { start, end: start + length },
+      at: { start: at.start + by, end: at.end + by },
       message: 'Only the first document of the configuration is read',
     });
   }
@@ -414,7 +415,7 @@ function readRules(
   for (const { key, value } of node.entries) {
     if (ruleMeta(key.text) === undefined) {
       const ids = ruleMetas.map(({ id }) => id);
-      complain({ at: key, ...unknownWord('rule', key.text, ids) });
+      complain(unknownKey('rule', key, node, ids));
       continue;
     }
     const setting = readSetting(key, value, complain, byContainer);
@@ -445,7 +446,7 @@ function readSetting(
     const meta = Object.hasOwn(metas, name) ? metas[name] : undefined;
     if (meta === undefined) {
       const names = ['severity', ...Object.keys(metas)];
-      complain({ at: entry.key, ...unknownWord(`option of ${key.text}`, name, names) });
+      complain(unknownKey(`option of ${key.text}`, entry.key, value, names));
     } else if (byContainer) {
       complain({
         at: entry.key,
@@ -596,8 +597,14 @@ function valueOf(map: MapNode, key: string): YamlNode | undefined {
 
 function checkKeys(map: MapNode, known: readonly string[], what: string, complain: Complain): void {
   for (const { key } of map.entries) {
-    if (!known.includes(key.text)) complain({ at: key, ...unknownWord(what, key.text, known) });
+    if (!known.includes(key.text)) complain(unknownKey(what, key, map, known));
   }
+}
+
+/** A key that nobody reads; a fix that would write a key twice is not offered. */
+function unknownKey(what: string, key: ScalarNode, map: MapNode, known: readonly string[]): Problem {
+  const { message, fix } = unknownWord(what, key.text, known);
+  return { at: key, message, fix: fix === undefined || entryOf(map, fix.newText) !== undefined ? undefined : fix };
 }
 
 function unknownWord(what: string, word: string, known: readonly string[]): Pick<Problem, 'message' | 'fix'> {

@@ -129,12 +129,22 @@ function bundle(name, entry, project, production) {
   };
 }
 
+/** The editor tests' suite, `--env e2e`: one file that the extension host loads. It is not shipped. */
+function suite() {
+  const configuration = bundle('suite', './test/e2e/suite/index.ts', 'test', false);
+  configuration.output = { ...configuration.output, path: path.join(root, 'out', 'e2e') };
+  configuration.externals = { vscode: 'commonjs vscode' };
+  configuration.plugins = [];
+  return configuration;
+}
+
 /**
- * @param {unknown} _environment
+ * @param {{ e2e?: boolean }} environment
  * @param {{ mode?: string }} argv
  */
-export default (_environment, argv) => {
+export default (environment, argv) => {
   const production = argv.mode !== 'development';
+  if (environment.e2e) return suite();
 
   const client = bundle('client', './client/src/extension.ts', 'client', production);
   client.externals = { vscode: 'commonjs vscode' };

@@ -2,6 +2,7 @@ import type { Diagnostic, FileSystemWatcher, LogOutputChannel } from 'vscode';
 import { Uri, workspace } from 'vscode';
 import type { LanguageClientOptions, ServerOptions } from 'vscode-languageclient/node';
 import { LanguageClient, RevealOutputChannelOn, TransportKind } from 'vscode-languageclient/node';
+import type { InitializationOptions } from '../../server/src/protocol/messages';
 import { openRuleDocumentationCommand } from '../../server/src/protocol/messages';
 import { settingsSection } from '../../server/src/protocol/settings';
 
@@ -33,7 +34,9 @@ export function createLanguageClient(
     run: { module: serverModule, transport: TransportKind.ipc },
     debug: { module: serverModule, transport: TransportKind.ipc, options: { execArgv: ['--inspect'] } },
   };
+  const initializationOptions: InitializationOptions = { openRuleDocumentation: true };
   const clientOptions: LanguageClientOptions = {
+    initializationOptions,
     documentSelector,
     outputChannel: output,
     revealOutputChannelOn: RevealOutputChannelOn.Never,

@@ -31,6 +31,7 @@ export function createStatusItem(client: LanguageClient, output: LogOutputChanne
     item.detail = [
       status.state === 'scanning' ? 'reading the workspace' : count(status.files, 'file'),
       ...(status.skipped.length > 0 ? [`${status.skipped.length} skipped`] : []),
+      ...(status.incomplete === undefined ? [] : [status.incomplete]),
     ].join(', ');
     item.command = { command: 'plimsoll.showOutput', title: 'Show Output' };
 
@@ -57,6 +58,7 @@ export function count(n: number, noun: string): string {
 
 function severity(status: Status): LanguageStatusSeverity {
   if (status.findings.error > 0) return LanguageStatusSeverity.Error;
-  if (status.findings.warning > 0 || status.skipped.length > 0) return LanguageStatusSeverity.Warning;
+  if (status.findings.warning > 0 || status.skipped.length > 0 || status.incomplete !== undefined)
+    return LanguageStatusSeverity.Warning;
   return LanguageStatusSeverity.Information;
 }

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openBridge } from './bridge';
+import { editors, install } from './editors';
+import { runElectron } from './electron-launcher';
+import type { Result } from './protocol';
+import { bridgeVariable } from './protocol';
+import { openWindow } from './server-launcher';
+import { act, screenshot } from './ui';
+
+const root = resolve(__dirname, '..', '..');
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+const vsix = join(root, `plimsoll-${version}.vsix`);
+const bundle = join(root, 'out', 'e2e', 'suite.js');
+
+/** Settings that keep the window still. Fixes must be exact, so nothing else may edit on saving. */
+const settings = {
+  'workbench.startupEditor': 'none',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'chat.disableAIFeatures': true,
+  'files.autoSave': 'off',
+  'editor.formatOnSave': false,
+  'telemetry.telemetryLevel': 'off',
+};
+
+/** `VS Code version` or `electron`, or nothing for all that can run here. */
+const only = process.env['PLIMSOLL_TEST_EDITOR'];
+
+for (const path of [vsix, bundle]) {
+  if (!existsSync(path)) throw new Error(`${path} is missing: run "npm run test:editor", which builds it`);
+}
+
+for (const editor of editors) {
+  const skip = only !== undefined && only !== editor.vscode;
+  test(`VS Code ${editor.vscode}`, { skip, timeout: 300_000 }, async (t) => {
+    const run = prepare();
+    const installed = install(editor);
+    const opened: { page?: Page } = {};
+    const bridge = await openBridge((request) =>
+      opened.page === undefined
+        ? Promise.reject(new Error('the window is not open yet'))
+        : act(opened.page, editor.vscode, request),
+    );
+    const window = await openWindow({
+      editor: installed,
+      vsix,
+      workspace: run.workspace,
+      scratch: run.scratch,
+      suite: { extension: run.runner, module: join(run.runner, 'suite') },
+      environment: { [bridgeVariable]: bridge.url },
+      settings,
+      trusted: true,
+    });
+    opened.page = window.page;
+    try {
+      const code = await window.exit;
+      await report(t, bridge.results, code);
+    } finally {
+      await window.close();
+      await bridge.close();
+      run.remove();
+    }
+  });
+
+  test(`VS Code ${editor.vscode}, untrusted folder`, { skip, timeout: 120_000 }, async () => {
+    const run = prepare();
+    const window = await openWindow({
+      editor: install(editor),
+      vsix,
+      workspace: run.workspace,
+      scratch: run.scratch,
+      open: join(run.workspace, 'chat.yaml'),
+      environment: {},
+      settings: { ...settings, 'security.workspace.trust.startupPrompt': 'never' },
+      trusted: false,
+    });
+    try {
+      const { page } = window;
+      await page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ timeout: 30_000 });
+      await page.locator('.monaco-editor .squiggly-error').first().waitFor({ timeout: 30_000 });
+      await screenshot(page, `${editor.vscode}-untrusted`);
+    } finally {
+      await window.close();
+      run.remove();
+    }
+  });
+}
+
+const electron = process.env['VSCODE_EXECUTABLE'] !== undefined || only === 'electron';
+
+test(
+  'VS Code on the desktop',
+  {
+    skip: electron
+      ? false
+      : 'set VSCODE_EXECUTABLE, or run "npm run test:editor -- --electron" to download it',
+  },
+  async (t) => {
+    const run = prepare();
+    try {
+      const { results, code } = await runElectron({ ...run, vsix, settings });
+      await report(t, results, code);
+    } finally {
+      run.remove();
+    }
+  },
+);
+
+/** One test for each result of the suite. */
+async function report(
+  t: { test(name: string, body: () => void): Promise<void> },
+  results: readonly Result[],
+  code: number,
+): Promise<void> {
+  for (const { name, error } of results) {
+    await t.test(name, () => {
+      if (error !== undefined) assert.fail(error);
+    });
+  }
+  assert.notEqual(results.length, 0, 'the suite reported no result');
+  assert.equal(code, 0, 'exit code of the suite');
+}
+
+interface Run {
+  readonly scratch: string;
+  /** A copy of `test/e2e/workspace`, for the tests to write in. */
+  readonly workspace: string;
+  /** An extension that carries the suite and gives Helm templates their language id, as the Helm extensions do. */
+  readonly runner: string;
+  remove(): void;
+}
+
+function prepare(): Run {
+  const scratch = mkdtempSync(join(tmpdir(), 'plimsoll-e2e-'));
+  const workspace = join(scratch, 'workspace');
+  cpSync(join(__dirname, 'workspace'), workspace, { recursive: true });
+  const runner = join(scratch, 'runner');
+  mkdirSync(runner);
+  cpSync(bundle, join(runner, 'suite.js'));
+  const manifest = {
+    name: 'plimsoll-test-runner',
+    publisher: 'plimsoll',
+    version: '0.0.1',
+    engines: { vscode: '^1.100.0' },
+    contributes: { languages: [{ id: 'helm', filenamePatterns: ['**/templates/*.yaml'] }] },
+  };
+  writeFileSync(join(runner, 'package.json'), JSON.stringify(manifest, null, 2));
+  return { scratch, workspace, runner, remove: () => rmSync(scratch, { recursive: true, force: true }) };
+}

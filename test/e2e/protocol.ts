@@ -1,0 +1,35 @@
+/** What the suite (in the extension host) asks of its launcher (which holds the window). */
+export type Request =
+  | { readonly kind: 'result'; readonly result: Result }
+  /** Clicks the line with this text, then the light bulb that appears, then the action with this title. */
+  | { readonly kind: 'light-bulb'; readonly line: string; readonly title: string }
+  /** Reads the window's text inside an element, or undefined while there is none. */
+  | { readonly kind: 'text'; readonly selector: string }
+  /** The squiggles drawn in the editor: how many of each severity. */
+  | { readonly kind: 'squiggles' }
+  /** Moves the pointer over the first squiggle and reads the hover. */
+  | { readonly kind: 'hover-squiggle' }
+  /** Opens the hover of the language status and reads it. */
+  | { readonly kind: 'language-status' }
+  /** Types into the focused editor as a person does. */
+  | { readonly kind: 'type'; readonly text: string }
+  | { readonly kind: 'press'; readonly key: string }
+  | { readonly kind: 'screenshot'; readonly name: string };
+
+export interface Result {
+  readonly name: string;
+  readonly ms: number;
+  /** The stack of the failure; absent: passed. */
+  readonly error?: string;
+}
+
+export type Reply = { readonly value: unknown } | { readonly error: string };
+
+export interface Squiggles {
+  readonly error: number;
+  readonly warning: number;
+  readonly info: number;
+}
+
+/** Environment variable that tells the suite where its launcher listens. */
+export const bridgeVariable = 'PLIMSOLL_TEST_BRIDGE';

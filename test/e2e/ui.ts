@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Page } from 'playwright-core';
+import type { Request, Squiggles } from './protocol';
+
+const screenshots = resolve(__dirname, '..', '..', 'out', 'screenshots');
+
+/** Gestures in a VS Code window. They wait for what they act on, so no test has to sleep. */
+export async function act(page: Page, prefix: string, request: Request): Promise<unknown> {
+  switch (request.kind) {
+    case 'light-bulb':
+      return clickLightBulb(page, request.line, request.title);
+    case 'text':
+      return page.locator(request.selector).first().innerText({ timeout: 5000 });
+    case 'squiggles':
+      return squiggles(page);
+    case 'hover-squiggle':
+      return hoverSquiggle(page);
+    case 'language-status':
+      return languageStatus(page);
+    case 'type':
+      return page.keyboard.type(request.text);
+    case 'press':
+      return page.keyboard.press(request.key);
+    case 'screenshot':
+      return screenshot(page, `${prefix}-${request.name}`);
+    case 'result':
+      throw new Error('a result is for the bridge, not for the window');
+  }
+}
+
+export async function screenshot(page: Page, name: string): Promise<string> {
+  mkdirSync(screenshots, { recursive: true });
+  const path = join(screenshots, `${name}.png`);
+  await page.screenshot({ path });
+  return path;
+}
+
+/** VS Code draws the bulb beside the cursor or in the gutter, with another icon for each kind of action. */
+const lightBulb = '.lightBulbWidget, .glyph-margin-widgets [class*="codicon-gutter-lightbulb"]';
+
+async function clickLightBulb(page: Page, line: string, title: string): Promise<void> {
+  await page
+    .locator('.monaco-editor .view-line')
+    .filter({ hasText: line })
+    .first()
+    .click({ timeout: 10_000 });
+  await page.locator(lightBulb).filter({ visible: true }).first().click({ timeout: 20_000 });
+  const action = page.locator('.action-widget .monaco-list-row').filter({ hasText: title }).first();
+  await action.waitFor({ timeout: 10_000 });
+  const box = await action.boundingBox();
+  if (box === null) throw new Error(`the action "${title}" is not in view`);
+  // VS Code shields a fresh menu from clicks until the pointer has moved.
+  await page.mouse.move(box.x + 20, box.y + box.height / 2, { steps: 4 });
+  await page.mouse.move(box.x + 30, box.y + box.height / 2, { steps: 4 });
+  await action.click({ timeout: 10_000 });
+}
+
+async function squiggles(page: Page): Promise<Squiggles> {
+  const drawn = (severity: string) => page.locator(`.monaco-editor .squiggly-${severity}`).count();
+  return { error: await drawn('error'), warning: await drawn('warning'), info: await drawn('info') };
+}
+
+async function hoverSquiggle(page: Page): Promise<string> {
+  const squiggle = page.locator('.monaco-editor .squiggly-error, .monaco-editor .squiggly-warning').first();
+  const box = await squiggle.boundingBox({ timeout: 10_000 });
+  if (box === null) throw new Error('the squiggle is not in view');
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+  return page.locator('.monaco-hover:not(.hidden) .hover-contents').first().innerText({ timeout: 10_000 });
+}
+
+async function languageStatus(page: Page): Promise<string> {
+  // Away and back, so that a hover of before is not read again.
+  await page.mouse.move(5, 5);
+  await page.locator('[id="status.languageStatus"]').hover({ timeout: 10_000 });
+  const hover = page.locator('.hover-language-status').first();
+  await hover.waitFor({ timeout: 10_000 });
+  return page.locator('.monaco-hover').filter({ has: hover }).first().innerText();
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { listFiles } from '@vscode/vsce';
+
+const root = resolve(__dirname, '..', '..');
+
+/** The documentation of the rules is one file for each, so the sources say what is expected. */
+function rulePages(): readonly string[] {
+  return readdirSync(join(root, 'server', 'src', 'rules'), { recursive: true })
+    .map((name) => String(name).split(/[\\/]/).at(-1) ?? '')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `dist/rules/${name}`);
+}
+
+/** `npm test` builds first; a single test file that is run alone does not build the world. */
+function build(): void {
+  if (existsSync(join(root, 'dist', 'cli.js'))) return;
+  const { status, stdout, stderr } = spawnSync('npm', ['run', 'build'], { cwd: root, encoding: 'utf8' });
+  assert.equal(status, 0, stdout + stderr);
+}
+
+test('the VSIX holds these files and no other', async () => {
+  build();
+  const snippets = readdirSync(join(root, 'snippets'))
+    .filter((name) => name.endsWith('.code-snippets'))
+    .map((name) => `snippets/${name}`);
+  const expected = [
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'client/walkthrough/fix.md',
+    'client/walkthrough/lint.md',
+    'client/walkthrough/share.md',
+    'dist/THIRD-PARTY-NOTICES.txt',
+    'dist/cli.js',
+    'dist/client.js',
+    'dist/server.js',
+    'images/editor.png',
+    'images/icon.png',
+    'package.json',
+    'schemas/config.schema.json',
+    ...rulePages(),
+    ...snippets,
+  ].sort();
+  assert.deepEqual([...(await listFiles({ cwd: root, dependencies: false }))].sort(), expected);
+});
+
+test('the npm package holds the command line and no other', () => {
+  build();
+  const { status, stdout, stderr } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: root,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
+  assert.equal(status, 0, stderr);
+  const [packed] = JSON.parse(stdout) as { files: { path: string; mode: number }[] }[];
+  assert.ok(packed !== undefined);
+  assert.deepEqual(
+    packed.files.map(({ path }) => path).sort(),
+    [
+      'LICENSE',
+      'README.md',
+      'dist/THIRD-PARTY-NOTICES.txt',
+      'dist/cli.js',
+      'package.json',
+      'schemas/config.schema.json',
+      ...rulePages(),
+    ].sort(),
+  );
+});
+
+test('the command line starts with a shebang, and no bundle names a machine path', () => {
+  build();
+  const text = (name: string) => readFileSync(join(root, 'dist', name), 'utf8');
+  assert.ok(text('cli.js').startsWith('#!/usr/bin/env node\n'));
+  for (const name of ['cli.js', 'client.js', 'server.js']) {
+    assert.ok(!text(name).includes(root), `${name} contains ${root}`);
+    assert.ok(!text(name).includes('sourceMappingURL'), `${name} refers to a source map`);
+  }
+});

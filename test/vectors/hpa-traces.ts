@@ -261,7 +261,7 @@ function podsOf(
 ): readonly Pod[] {
   for (const metric of spec.metrics) {
     const rows = metrics[keyOf(metric)];
-    if (isPodRows(rows)) return podsOfRows(rows, ready, requestsOf(trace, metric));
+    if (isPodRows(rows)) return podsOfRows(rows, ready, containersOf(trace, spec));
   }
   return Array.from({ length: pods }, (_, index) => ({
     name: `pod-${index}`,
@@ -273,11 +273,13 @@ function podsOf(
   }));
 }
 
-function requestsOf({ requests = [] }: Trace, metric: MetricSpec): Pod['containers'] {
-  const key = keyOf(metric);
+function containersOf({ requests = [] }: Trace, { metrics }: HpaSpec): Pod['containers'] {
+  const resources = metrics.filter(({ type }) => type === 'Resource' || type === 'ContainerResource');
   return requests.map((request, index) => ({
     name: `container-${index}`,
-    requests: request === null ? {} : { [key]: amountOf(metric, request) },
+    requests: Object.fromEntries(
+      request === null ? [] : resources.map((metric) => [keyOf(metric), amountOf(metric, request)]),
+    ),
   }));
 }
 

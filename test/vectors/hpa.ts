@@ -48,7 +48,11 @@ interface ReplicaCase {
   readonly start?: readonly string[];
   readonly deleted?: readonly boolean[];
   /** The phase of each pod, `Running` where not given. */
-  readonly phase?: readonly string[];
+  readonly phase?: readonly (string | null)[];
+  readonly phases?: readonly (string | null)[];
+  readonly podPhase?: readonly (string | null)[];
+  readonly failed?: readonly boolean[];
+  readonly pending?: readonly boolean[];
   /** Names of the pods that the samples belong to, where they are not the first ones in order. */
   readonly podNames?: readonly string[];
   readonly error?: string;
@@ -208,7 +212,9 @@ function readingOf({ levels, podNames = [] }: ReplicaCase, metric: MetricSpec): 
 
 /** Pods beyond the current replicas exist only where phases or deletions are listed, as in the original tests. */
 function podsOf(one: ReplicaCase): readonly Pod[] {
-  const count = Math.max(one.currentReplicas, one.phase?.length ?? 0, one.deleted?.length ?? 0);
+  const phase = one.phase ?? one.phases ?? one.podPhase;
+  const listed = [phase, one.deleted, one.failed, one.pending].map((list) => list?.length ?? 0);
+  const count = Math.max(one.currentReplicas, ...listed);
   const resource = one.resource ?? 'cpu';
   return Array.from({ length: count }, (_, index): Pod => {
     const request = one.requests?.[index];
@@ -218,13 +224,17 @@ function podsOf(one: ReplicaCase): readonly Pod[] {
     const ready = one.ready?.[index];
     return {
       name: `pod-${index}`,
-      phase: phases.find((phase) => phase.toLowerCase() === one.phase?.[index]?.toLowerCase()) ?? 'Running',
+      phase: one.failed?.[index] ? 'Failed' : one.pending?.[index] ? 'Pending' : phaseOf(phase?.[index]),
       deleting: one.deleted?.[index] ?? false,
       startTime: start === 'hot' ? now : start === 'cool' ? now - 180_000 : 0,
       ready: ready === null ? undefined : { status: ready === false ? 'False' : 'True', since: 0 },
       containers: [{ name: 'main', requests: milli === undefined ? {} : { [resource]: milli } }],
     };
   });
+}
+
+function phaseOf(text: string | null | undefined): PodPhase {
+  return phases.find((phase) => phase.toLowerCase() === text?.toLowerCase()) ?? 'Running';
 }
 
 const phases: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];

@@ -11,18 +11,28 @@ export interface Comment extends Span {
   readonly text: string;
 }
 
+/** What reading the text of a document yields. */
+export interface Reading {
+  /** What could be read, even where there are problems; `undefined` when the document has no content. */
+  readonly root: YamlNode | undefined;
+  /** In order of the text. */
+  readonly problems: readonly YamlProblem[];
+  /** In order of the text. */
+  readonly comments: readonly Comment[];
+  /** Holds Helm or Jinja expressions, which were masked before reading. */
+  readonly templated: boolean;
+}
+
 /**
  * One document of a file. It is read when it is first looked at, so a document that nobody asks for costs nothing;
  * looking at `text` alone reads nothing.
  */
-export interface YamlDocument {
-  /** The document's slice of the file, without the `---` before it. */
+export interface YamlDocument extends Reading {
+  /**
+   * The document's slice of the file, from behind its `---` to the next one. Comments and directives above the first
+   * `---` of a file belong to the document that it starts, and then the `---` is part of the text.
+   */
   readonly text: string;
-  readonly root: YamlNode | undefined;
-  readonly problems: readonly YamlProblem[];
-  readonly comments: readonly Comment[];
-  /** Holds Helm or Jinja expressions, which were masked before reading. */
-  readonly templated: boolean;
 }
 
 /** Where a document stands in its file. Documents are shared between versions of a file, places are not. */
@@ -30,7 +40,7 @@ export interface PlacedDocument {
   readonly document: YamlDocument;
   /** Offset in the file of the first character of `document.text`. */
   readonly offset: number;
-  /** The how-manieth document of the file, from 0, empty ones not counted. */
+  /** The how-manieth document of the file, from 0, blank ones not counted. */
   readonly index: number;
 }
 

@@ -14,7 +14,8 @@ export interface Span {
 interface NodeBase extends Span {
   /**
    * Reached through an alias (`*x`) or a merge key (`<<`). It reads like any other node, its span is that of the
-   * alias, and it cannot be edited in place, since its text stands elsewhere and serves others too.
+   * alias (of its own text when a map written behind `<<:` itself is merged), and it cannot be edited in place, since
+   * its text stands elsewhere and serves others too.
    */
   readonly borrowed: boolean;
 }
@@ -28,7 +29,10 @@ export interface ScalarNode extends NodeBase {
   /** The decoded text, before it became a number or a boolean: `1.0` stays `1.0`. Empty for a missing value. */
   readonly text: string;
   readonly style: ScalarStyle;
-  /** Holds a template expression or a `${VARIABLE}`: neither missing nor any particular value. */
+  /**
+   * Holds a template expression or a `${VARIABLE}`, or has a tag that is not YAML's: neither missing nor any particular
+   * value. Its text shows the expressions as they are written.
+   */
   readonly unknown: boolean;
 }
 
@@ -39,7 +43,10 @@ export interface Entry {
 
 export interface MapNode extends NodeBase {
   readonly kind: 'map';
-  /** In order of the text, merged entries last; a later duplicate of a key is not listed. */
+  /**
+   * In order of the text, merged entries last. Of a key that is there twice the last one is listed, which is the one
+   * that kubectl takes; but in a template, where the two may be branches, all are.
+   */
   readonly entries: readonly Entry[];
   readonly flow: boolean;
   /** A template can add keys here (`{{ toYaml ... }}`), so a key that is not listed may still be there. */

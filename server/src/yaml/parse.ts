@@ -1,15 +1,6 @@
-import type { Comment, PlacedDocument, SourceFile, YamlDocument, YamlProblem } from './document';
-import type { YamlNode } from './node';
+import type { PlacedDocument, Reading, SourceFile, YamlDocument } from './document';
 import { readWithParser } from './parser';
 import { splitDocuments } from './split';
-
-/** What reading a document's text yields. */
-export interface Reading {
-  readonly root: YamlNode | undefined;
-  readonly problems: readonly YamlProblem[];
-  readonly comments: readonly Comment[];
-  readonly templated: boolean;
-}
 
 /**
  * Splits a file into documents, each of which is read when it is first looked at. Never throws: what is wrong with a
@@ -20,22 +11,26 @@ export interface Reading {
  */
 export function parseFile(uri: string, text: string, previous?: SourceFile): SourceFile {
   const known = new Map<string, YamlDocument>();
-  for (const { document } of previous?.documents ?? []) known.set(document.text, document);
+  for (const { document, offset } of previous?.documents ?? []) {
+    known.set(identity(document.text, previous?.text.endsWith('---', offset) === true), document);
+  }
   const documents: PlacedDocument[] = [];
-  for (const { start, end } of splitDocuments(text)) {
+  for (const { start, end, inline } of splitDocuments(text)) {
     const slice = text.slice(start, end);
-    documents.push({
-      document: known.get(slice) ?? lazyDocument(slice),
-      offset: start,
-      index: documents.length,
-    });
+    const document = known.get(identity(slice, inline)) ?? lazyDocument(slice, inline);
+    documents.push({ document, offset: start, index: documents.length });
   }
   return { uri, text, documents };
 }
 
-function lazyDocument(text: string): YamlDocument {
+/** A document on the line of its `---` is read by other rules than one on lines of its own. */
+function identity(text: string, inline: boolean): string {
+  return inline ? `---${text}` : text;
+}
+
+function lazyDocument(text: string, inline: boolean): YamlDocument {
   let reading: Reading | undefined;
-  const read = (): Reading => (reading ??= readDocument(text));
+  const read = (): Reading => (reading ??= readDocument(text, inline));
   return {
     text,
     get root() {
@@ -53,6 +48,17 @@ function lazyDocument(text: string): YamlDocument {
   };
 }
 
-function readDocument(text: string): Reading {
-  return readWithParser(text);
+function readDocument(text: string, inline: boolean): Reading {
+  try {
+    return readWithParser(text, inline);
+  } catch (error) {
+    // The parser is not ours and meets any text; what it cannot take must not take the other documents with it.
+    const message = `This document could not be read: ${error instanceof Error ? error.message : String(error)}`;
+    return {
+      root: undefined,
+      problems: [{ code: 'limit', message, start: 0, end: Math.min(text.length, 1) }],
+      comments: [],
+      templated: false,
+    };
+  }
 }

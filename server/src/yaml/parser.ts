@@ -1,8 +1,13 @@
 import type { Alias, CST, Document, Pair, ParsedNode, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { Composer, Parser, isAlias, isMap, isScalar, isSeq } from 'yaml';
-import type { Comment, YamlProblem } from './document';
+import { borrow, merging } from './borrow';
+import { mapNode, scalarNode, sequenceNode } from './build';
+import type { Comment, Reading, YamlProblem } from './document';
+import { applyHoles } from './holes';
+import { expressionsIn, maskTemplates } from './mask';
+import type { Mask } from './mask';
 import type { Entry, MapNode, ScalarNode, ScalarStyle, SequenceNode, Span, YamlNode } from './node';
-import type { Reading } from './parse';
+import { describeSyntaxError } from './problems';
 import { resolvePlain, resolveTagged } from './resolve';
 
 /** Deeper nesting is refused: no Kubernetes object comes near it, and whoever walks a tree may recurse. */
@@ -19,65 +24,102 @@ const STYLES: Readonly<Record<string, ScalarStyle>> = {
   BLOCK_FOLDED: 'folded',
 };
 
-/**
- * `${VARIABLE}` of envsubst, Flux or Terraform, which is replaced before the API server sees it. `$${...}` is Flux's
- * escape, and `$(VARIABLE)` is Kubernetes' own.
- */
-const VARIABLE = /(?:^|[^$])\$\{/;
+/** What go-yaml refuses as "control characters are not allowed", and lone surrogates, which UTF-8 cannot hold. */
+// eslint-disable-next-line no-control-regex -- control characters are what it looks for
+const CONTROL_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 
-/** Reads a document of any shape with the `yaml` package, which decides what is YAML and what is not. */
-export function readWithParser(text: string): Reading {
-  // A document that starts on the line of its marker is read with the marker, since less is allowed there.
-  const inline =
-    text.length > 0 && (text.startsWith(' ') || text.startsWith('\t')) && !/^[ \t]*[^ \t\r\n]*:/.test(text);
-  const input = inline ? `---${text}` : text;
-  return new Conversion(text, input, inline ? 3 : 0).read();
+/**
+ * Reads a document of any shape with the `yaml` package, which decides what is YAML and what is not. `inline` says
+ * that the document starts on the line of its `---`, where less is allowed than on a line of its own.
+ */
+export function readWithParser(text: string, inline: boolean): Reading {
+  const mask = maskTemplates(text);
+  return new Conversion(text, mask, inline).read();
 }
 
 class Conversion {
+  private readonly input: string;
+  /** How far offsets in the input are ahead of those in the document. */
+  private readonly shift: number;
   private readonly problems: YamlProblem[] = [];
   private readonly anchors = new Map<string, YamlNode | 'open'>();
   /** How many nodes a walk of the tree under a node meets, aliases followed. */
   private readonly weights = new WeakMap<YamlNode, number>();
   private aliasedNodes = 0;
+  /** Where each quoted scalar starts, by its end. */
+  private readonly quotedScalars = new Map<number, number>();
 
   constructor(
     private readonly text: string,
-    private readonly input: string,
-    private readonly shift: number,
-  ) {}
+    private readonly mask: Mask | undefined,
+    inline: boolean,
+  ) {
+    // A lone carriage return ends a line for kubectl, not for the parser.
+    const masked = (mask?.text ?? text).replace(/\r(?!\n)/g, '\n');
+    this.input = inline ? `---${masked}` : masked;
+    this.shift = inline ? 3 : 0;
+  }
 
   read(): Reading {
     const tokens = [...new Parser().parse(this.input)];
     const { comments, tooDeep } = this.survey(tokens);
+    const control = CONTROL_CHARACTER.exec(this.text);
+    if (control !== null) {
+      const at = control.index + this.shift;
+      const code = control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+      this.report('syntax', at, at + 1, `The control character U+${code} is not allowed in YAML`);
+    }
     let root: YamlNode | undefined;
     if (tooDeep !== undefined) {
-      this.report(
-        'limit',
-        tooDeep,
-        tooDeep + 1,
-        `Nested more than ${MAX_DEPTH} levels deep; the document was not read`,
-      );
+      const message = `Nested more than ${MAX_DEPTH} levels deep; the document was not read`;
+      this.report('limit', tooDeep, tooDeep + 1, message);
     } else {
-      const composer = new Composer({
-        schema: 'failsafe',
-        resolveKnownTags: false,
-        uniqueKeys: false,
-        prettyErrors: false,
-        logLevel: 'silent',
-      });
-      let first: Document.Parsed | undefined;
-      for (const document of composer.compose(tokens, true, this.input.length)) {
-        first ??= document;
-        for (const error of document.errors) {
-          this.report('syntax', error.pos[0], Math.max(error.pos[1], error.pos[0]), error.message);
-        }
-      }
-      const contents = first?.contents;
-      if (contents !== undefined && contents !== null && !isNothing(contents)) root = this.node(contents);
+      root = this.compose(tokens);
     }
+    if (root !== undefined && this.mask !== undefined) root = applyHoles(this.text, root, this.mask.holes);
     this.problems.sort((a, b) => a.start - b.start || a.end - b.end);
-    return { root, problems: this.problems, comments, templated: false };
+    return { root, problems: this.problems, comments, templated: this.isTemplated(comments) };
+  }
+
+  private compose(tokens: readonly CST.Token[]): YamlNode | undefined {
+    const composer = new Composer({
+      schema: 'failsafe',
+      resolveKnownTags: false,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+    });
+    let first: Document.Parsed | undefined;
+    const errors: Document['errors'] = [];
+    for (const document of composer.compose(tokens, true, this.input.length)) {
+      first ??= document;
+      errors.push(...document.errors);
+    }
+    this.reportErrors(errors);
+    const contents = first?.contents;
+    return contents === undefined || contents === null || isNothing(contents)
+      ? undefined
+      : this.node(contents);
+  }
+
+  /** One error brings others with it; those on the same line as one before are left out. */
+  private reportErrors(errors: Document['errors']): void {
+    if (this.mask?.structural === true) return;
+    let reported = -1;
+    for (const error of [...errors].sort((a, b) => a.pos[0] - b.pos[0])) {
+      if (error.pos[0] <= reported) continue;
+      const { start, end, message } = describeSyntaxError(error, this.input, this.quotedScalars);
+      this.report('syntax', start, end, message);
+      const lineEnd = this.input.indexOf('\n', Math.max(start, end));
+      reported = lineEnd === -1 ? this.input.length : lineEnd;
+    }
+  }
+
+  private isTemplated(comments: readonly Comment[]): boolean {
+    if (this.mask?.templated !== true) return false;
+    return (
+      this.mask.structural || this.mask.expressions.some((expression) => !isWithin(expression, comments))
+    );
   }
 
   /** Comments, and the place where the nesting gets too deep; iterative, since the nesting is not yet known. */
@@ -94,7 +136,7 @@ class Conversion {
     pushAll(tokens, 0);
     for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
       const { token, depth } = top;
-      if (depth > MAX_DEPTH && tooDeep === undefined) tooDeep = token.offset;
+      if (depth > MAX_DEPTH && (tooDeep === undefined || token.offset < tooDeep)) tooDeep = token.offset;
       switch (token.type) {
         case 'comment':
           comments.push(this.comment(token.offset, token.source));
@@ -118,9 +160,12 @@ class Conversion {
         case 'block-scalar':
           pushAll(token.props, depth);
           break;
-        case 'scalar':
         case 'single-quoted-scalar':
         case 'double-quoted-scalar':
+          this.quotedScalars.set(token.offset + token.source.length, token.offset);
+          pushAll(token.end, depth);
+          break;
+        case 'scalar':
         case 'alias':
         case 'doc-end':
           pushAll(token.end, depth);
@@ -134,11 +179,12 @@ class Conversion {
   }
 
   private comment(offset: number, source: string): Comment {
-    const trimmed = source.trimEnd();
     const start = offset - this.shift;
-    return { start, end: start + trimmed.length, text: trimmed.slice(1).trim() };
+    const end = start + source.trimEnd().length;
+    return { start, end, text: this.text.slice(start + 1, end).trim() };
   }
 
+  /** Takes offsets in the input. */
   private report(code: YamlProblem['code'], start: number, end: number, message: string): void {
     const length = this.text.length;
     const from = Math.min(Math.max(start - this.shift, 0), length);
@@ -170,39 +216,63 @@ class Conversion {
     const decoded = node.source ?? '';
     const [from, to] = node.range;
     if (style === 'plain' && to === from) return this.nothing(from, node.tag);
+    const isBlock = style === 'literal' || style === 'folded';
     const start = from - this.shift;
-    const end = (style === 'literal' || style === 'folded' ? this.trimmedEnd(from, to) : to) - this.shift;
-    const tagged = node.tag === undefined ? undefined : resolveTagged(node.tag, decoded);
-    const custom = node.tag !== undefined && tagged === undefined;
-    const unknown = custom || VARIABLE.test(decoded);
-    const value =
-      unknown || custom
-        ? decoded
-        : (tagged ?? (node.tag !== undefined ? null : style === 'plain' ? resolvePlain(decoded) : decoded));
-    return { kind: 'scalar', start, end, borrowed: false, value, text: decoded, style, unknown };
+    const end = (isBlock ? this.trimmedEnd(from, to) : to) - this.shift;
+    const expressions = this.mask === undefined ? [] : expressionsIn(this.mask, start, end);
+    if (expressions.length > 0) {
+      const text = isBlock ? this.unmaskedBlock(start, end, decoded) : this.unmasked(expressions, decoded);
+      return scalarNode(start, end, text, text, style, true);
+    }
+    if (node.tag === undefined) {
+      return scalarNode(
+        start,
+        end,
+        style === 'plain' ? resolvePlain(decoded) : decoded,
+        decoded,
+        style,
+        false,
+      );
+    }
+    const value = resolveTagged(node.tag, decoded);
+    return scalarNode(start, end, value === undefined ? decoded : value, decoded, style, value === undefined);
+  }
+
+  /** The decoded text with the expressions in the place of what masked them. */
+  private unmasked(expressions: readonly Span[], decoded: string): string {
+    const source = expressions.map(({ start, end }) => this.text.slice(start, end)).join('');
+    let at = 0;
+    return decoded.replaceAll(this.mask?.placeholder ?? '', () => source[at++] ?? '');
+  }
+
+  /** The lines as they stand, since whole lines may be masked; folding is left undone. */
+  private unmaskedBlock(start: number, end: number, decoded: string): string {
+    const lines = this.text
+      .slice(start, end)
+      .split(/\r\n|\r|\n/)
+      .slice(1);
+    const masked = this.input
+      .slice(start + this.shift, end + this.shift)
+      .split(/\r\n|\r|\n/)
+      .slice(1);
+    const indents = masked.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
+    const indent = indents.length === 0 ? 0 : Math.min(...indents);
+    const text = lines.map((line) => line.slice(Math.min(indent, line.search(/\S|$/)))).join('\n');
+    return decoded === '' || decoded.endsWith('\n') ? `${text}\n` : text;
   }
 
   /** A missing value, right after its colon or dash; the parser places it behind the white space. */
   private nothing(offset: number, tag?: string): ScalarNode {
     let at = offset;
-    while (at > this.shift && /[ \t]/.test(this.input[at - 1] ?? '')) at--;
+    while (at > this.shift && (this.input[at - 1] === ' ' || this.input[at - 1] === '\t')) at--;
     const start = at - this.shift;
-    const value = tag?.endsWith(':str') === true ? '' : null;
-    return {
-      kind: 'scalar',
-      start,
-      end: start,
-      borrowed: false,
-      value,
-      text: '',
-      style: 'plain',
-      unknown: false,
-    };
+    const value = tag === undefined ? null : (resolveTagged(tag, '') ?? null);
+    return scalarNode(start, start, value, '', 'plain', false);
   }
 
   private trimmedEnd(from: number, to: number): number {
     let at = to;
-    while (at > from && /\s/.test(this.input[at - 1] ?? '')) at--;
+    while (at > from && /[ \t\r\n]/.test(this.input[at - 1] ?? '')) at--;
     return at;
   }
 
@@ -210,94 +280,77 @@ class Conversion {
     const items: YamlNode[] = [];
     let weight = 1;
     for (const item of node.items) {
-      const made = isPairLike(item) ? this.pairAsMap(item) : this.node(item as ParsedNode);
+      const made = isPair(item) ? this.pairAsMap(item) : this.node(item as ParsedNode);
       weight += this.weightOf(made);
       items.push(made);
     }
     const flow = node.flow === true;
     const start = node.range[0] - this.shift;
     const end = flow ? node.range[1] - this.shift : Math.max(items.at(-1)?.end ?? start, start + 1);
-    const open = isCustomTag(node.tag);
-    return this.weigh({ kind: 'sequence', start, end, borrowed: false, items, flow, open }, weight);
+    return this.weigh(sequenceNode(start, end, items, flow, isCustomTag(node.tag)), weight);
   }
 
   /** `[a: b]` is a list of one map. */
-  private pairAsMap(pair: Pair): MapNode {
-    const entry = this.entry(pair as Pair<ParsedNode, ParsedNode | null>);
-    const { start } = entry.key;
-    return this.weigh(
-      {
-        kind: 'map',
-        start,
-        end: Math.max(entry.value.end, entry.key.end),
-        borrowed: false,
-        entries: [entry],
-        flow: true,
-        open: false,
-      },
-      2 + this.weightOf(entry.value),
-    );
+  private pairAsMap(pair: Pair<ParsedNode, ParsedNode | null>): MapNode {
+    const entry = this.entry(pair);
+    const end = Math.max(entry.value.end, entry.key.end);
+    return this.weigh(mapNode(entry.key.start, end, [entry], true, false), 2 + this.weightOf(entry.value));
   }
 
   private map(node: YAMLMap.Parsed): MapNode {
     const own = new Map<string, Entry>();
+    const branches: Entry[] = [];
     const merges: YamlNode[] = [];
     let weight = 1;
-    let end = node.range[0] - this.shift;
-    let start = end;
-    let first = true;
-    for (const pair of node.items) {
+    let start = node.range[0] - this.shift;
+    let end = start;
+    let open = isCustomTag(node.tag);
+    for (const [index, pair] of node.items.entries()) {
       const entry = this.entry(pair as Pair<ParsedNode, ParsedNode | null>);
+      if (index === 0) start = Math.max(start, entry.key.start);
       end = Math.max(end, entry.key.end, entry.value.end);
-      if (first) start = Math.min(entry.key.start, Math.max(start, entry.key.start));
-      first = false;
       weight += 1 + this.weightOf(entry.value);
       if (entry.key.text === '<<' && entry.key.style === 'plain') {
         merges.push(entry.value);
         continue;
       }
+      // A key that a template makes may be any key.
+      if (entry.key.unknown) open = true;
       const earlier = own.get(entry.key.text);
       if (earlier !== undefined) {
-        this.report(
-          'duplicate-key',
-          entry.key.start + this.shift,
-          entry.key.end + this.shift,
-          `The key "${entry.key.text}" is already in this map; only the last one counts`,
-        );
+        if (this.mask?.structural === true || entry.key.unknown) {
+          branches.push(entry);
+          continue;
+        }
+        const message = `The key "${entry.key.text}" is already in this map; only the last one counts`;
+        this.report('duplicate-key', entry.key.start + this.shift, entry.key.end + this.shift, message);
         own.delete(entry.key.text);
       }
       own.set(entry.key.text, entry);
     }
     const flow = node.flow === true;
     if (flow) [start, end] = [node.range[0] - this.shift, node.range[1] - this.shift];
-    const open = isCustomTag(node.tag);
-    const shape = { kind: 'map', start, end, borrowed: false, flow, open } as const;
-    if (merges.length === 0) return this.weigh({ ...shape, entries: [...own.values()] }, weight);
-    return this.weigh(merging(shape, [...own.values()], merges), weight);
+    const entries = [...own.values(), ...branches];
+    if (branches.length > 0) entries.sort((a, b) => a.key.start - b.key.start);
+    const map = mapNode(start, end, entries, flow, open);
+    return this.weigh(merges.length === 0 ? map : merging(map, merges), weight);
   }
 
   private entry(pair: Pair<ParsedNode, ParsedNode | null>): Entry {
     const key = this.key(pair.key);
-    const value = pair.value === null ? this.nothing(this.endOfKey(pair.key)) : this.node(pair.value);
-    return { key, value };
-  }
-
-  private endOfKey(key: ParsedNode): number {
-    return key.range[1];
+    return { key, value: pair.value === null ? this.nothing(pair.key.range[1]) : this.node(pair.value) };
   }
 
   private key(node: ParsedNode): ScalarNode {
     const made = this.node(node);
     if (made.kind === 'scalar') return made;
-    this.report(
-      'syntax',
-      made.start + this.shift,
-      made.end + this.shift,
-      'A key of a Kubernetes manifest is text, not a map or list',
-    );
-    const text = this.text.slice(made.start, made.end);
-    const { start, end, borrowed } = made;
-    return { kind: 'scalar', start, end, borrowed, value: text, text, style: 'plain', unknown: true };
+    const { start, end } = made;
+    if (this.mask?.structural !== true) {
+      const message = 'A key of a Kubernetes manifest is text, not a map or list';
+      this.report('syntax', start + this.shift, end + this.shift, message);
+    }
+    const text = this.text.slice(start, end);
+    return scalarNode(start, end, text, text, 'plain', true);
   }
 
   private alias(node: Alias.Parsed): YamlNode {
@@ -305,15 +358,13 @@ class Conversion {
     const span = { start: from - this.shift, end: to - this.shift };
     const target = this.anchors.get(node.source);
     if (target === undefined || target === 'open') {
-      this.report(
-        'alias',
-        from,
-        to,
+      const name = this.text.slice(span.start + 1, span.end);
+      const message =
         target === undefined
-          ? `The alias "*${node.source}" has no anchor "&${node.source}" before it`
-          : `The alias "*${node.source}" stands inside its own anchor`,
-      );
-      return unknownScalar(span, this.text.slice(span.start, span.end));
+          ? `The alias "*${name}" has no anchor "&${name}" before it`
+          : `The alias "*${name}" stands inside its own anchor`;
+      this.report('alias', from, to, message);
+      return this.unreadable(span);
     }
     const weight = this.weightOf(target);
     this.aliasedNodes += weight;
@@ -324,9 +375,14 @@ class Conversion {
         to,
         `Aliases expand this document to more than ${MAX_EXPANDED_NODES} values`,
       );
-      return unknownScalar(span, this.text.slice(span.start, span.end));
+      return this.unreadable(span);
     }
     return this.weigh(borrow(target, span), weight);
+  }
+
+  private unreadable(span: Span): ScalarNode {
+    const text = this.text.slice(span.start, span.end);
+    return scalarNode(span.start, span.end, text, text, 'plain', true);
   }
 
   private weightOf(node: YamlNode): number {
@@ -339,15 +395,13 @@ class Conversion {
   }
 }
 
-function isPairLike(item: unknown): item is Pair {
+function isPair(item: unknown): item is Pair<ParsedNode, ParsedNode | null> {
   return typeof item === 'object' && item !== null && 'key' in item;
 }
 
 /** The parser makes an empty scalar of a document without content. */
 function isNothing(node: ParsedNode): boolean {
-  return (
-    isScalar(node) && node.range[0] === node.range[1] && node.anchor === undefined && node.tag === undefined
-  );
+  return isScalar(node) && node.type === 'PLAIN' && node.range[0] === node.range[1] && node.tag === undefined;
 }
 
 /** A tag that is not YAML's own: whoever understands it may add to the collection. */
@@ -355,86 +409,6 @@ function isCustomTag(tag: string | undefined): boolean {
   return tag !== undefined && tag !== '!' && !tag.startsWith('tag:yaml.org,2002:');
 }
 
-function unknownScalar(span: Span, text: string): ScalarNode {
-  return { kind: 'scalar', ...span, borrowed: false, value: text, text, style: 'plain', unknown: true };
-}
-
-/**
- * The view of a node through an alias. The children are made when they are first looked at, so that a chain of
- * aliases that expands to billions of nodes costs nothing until somebody walks it.
- */
-function borrow(node: YamlNode, span: Span): YamlNode {
-  const { start, end } = span;
-  if (node.kind === 'scalar') return { ...node, start, end, borrowed: true };
-  if (node.kind === 'sequence') {
-    let items: readonly YamlNode[] | undefined;
-    return {
-      kind: 'sequence',
-      start,
-      end,
-      borrowed: true,
-      get items() {
-        return (items ??= node.items.map((item) => borrow(item, span)));
-      },
-      flow: node.flow,
-      open: node.open,
-    };
-  }
-  let entries: readonly Entry[] | undefined;
-  return {
-    kind: 'map',
-    start,
-    end,
-    borrowed: true,
-    get entries() {
-      return (entries ??= node.entries.map((entry) => borrowEntry(entry, span)));
-    },
-    flow: node.flow,
-    open: node.open,
-  };
-}
-
-function borrowEntry(entry: Entry, span: Span): Entry {
-  return { key: borrow(entry.key, span) as ScalarNode, value: borrow(entry.value, span) };
-}
-
-/** A map with merge keys. Its own keys win, then those of the maps in the order of the text. */
-function merging(
-  shape: Omit<MapNode, 'entries'>,
-  own: readonly Entry[],
-  merges: readonly YamlNode[],
-): MapNode {
-  let entries: readonly Entry[] | undefined;
-  const sources = merges.flatMap((merge) => (merge.kind === 'sequence' ? merge.items : [merge]));
-  return {
-    ...shape,
-    // What is merged from something unknown may hold any key.
-    open: shape.open || sources.some((source) => (source.kind === 'map' ? source.open : isUnknown(source))),
-    get entries() {
-      return (entries ??= mergedEntries(own, sources));
-    },
-  };
-}
-
-function isUnknown(node: YamlNode): boolean {
-  return node.kind === 'scalar' && node.unknown;
-}
-
-function mergedEntries(own: readonly Entry[], sources: readonly YamlNode[]): readonly Entry[] {
-  const seen = new Set(own.map((entry) => entry.key.text));
-  const all = [...own];
-  for (const source of sources) {
-    if (source.kind !== 'map') continue;
-    for (const entry of source.entries) {
-      if (seen.has(entry.key.text)) continue;
-      seen.add(entry.key.text);
-      all.push(entry.value.borrowed ? entry : borrowInPlace(entry));
-    }
-  }
-  return all;
-}
-
-/** An entry of a map written behind `<<:` keeps its own place, but is no entry of the map it is merged into. */
-function borrowInPlace(entry: Entry): Entry {
-  return { key: borrow(entry.key, entry.key) as ScalarNode, value: borrow(entry.value, entry.value) };
+function isWithin(span: Span, outer: readonly Span[]): boolean {
+  return outer.some(({ start, end }) => start <= span.start && span.end <= end);
 }

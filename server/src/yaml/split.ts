@@ -1,7 +1,9 @@
+import type { Span } from './node';
+
 /** A document's slice of a file. */
-export interface Slice {
-  readonly start: number;
-  readonly end: number;
+export interface Slice extends Span {
+  /** It starts on the line of its `---`, right behind it. */
+  readonly inline: boolean;
 }
 
 const TAB = 9;
@@ -12,9 +14,6 @@ const HASH = 35;
 const PERCENT = 37;
 const DASH = 45;
 const BYTE_ORDER_MARK = 0xfeff;
-
-/** A template comment, whose lines are no YAML: a `---` in it separates nothing. */
-const TEMPLATE_COMMENT = /\{\{-?\s*\/\*[\s\S]*?\*\/\s*-?\}\}/g;
 
 /**
  * Splits a file at its document markers. `---` and `...` at the start of a line end a document wherever they stand,
@@ -28,23 +27,25 @@ export function splitDocuments(file: string): Slice[] {
   let start = afterByteOrderMark(text, 0);
   // Whether the document under way has had its `---`.
   let explicit = false;
+  let inline = false;
   for (const marker of markers(text, start)) {
     const body = afterMarker(text, marker + 3);
     if (text.charCodeAt(marker) !== DASH) {
-      push(slices, text, start, marker);
+      push(slices, text, start, marker, inline);
       explicit = false;
     } else {
       if (!explicit && isHead(text, start, marker)) {
         explicit = true;
         if (hasContent(text, start, marker)) continue;
       } else {
-        push(slices, text, start, marker);
+        push(slices, text, start, marker, inline);
       }
       explicit = true;
     }
     start = body;
+    inline = body === marker + 3 && text.charCodeAt(marker) === DASH;
   }
-  push(slices, text, start, text.length);
+  push(slices, text, start, text.length, inline);
   return slices;
 }
 
@@ -64,10 +65,19 @@ function markers(text: string, start: number): number[] {
   return found.sort((a, b) => a - b);
 }
 
-function templateComments(text: string): Slice[] {
-  return [...text.matchAll(TEMPLATE_COMMENT)]
-    .filter((match) => match[0].includes('\n'))
-    .map((match) => ({ start: match.index, end: match.index + match[0].length }));
+/** Template comments of several lines, whose lines are no YAML: a `---` in one separates nothing. */
+function templateComments(text: string): Span[] {
+  const found: Span[] = [];
+  const opening = /\{\{-?\s*\/\*/g;
+  const closing = /\*\/\s*-?\}\}/g;
+  for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
+    closing.lastIndex = opening.lastIndex;
+    if (closing.exec(text) === null) break;
+    const end = closing.lastIndex;
+    found.push({ start: match.index, end });
+    opening.lastIndex = end;
+  }
+  return found;
 }
 
 function endsWord(text: string, at: number): boolean {
@@ -90,8 +100,8 @@ function afterByteOrderMark(text: string, at: number): number {
   return text.charCodeAt(at) === BYTE_ORDER_MARK ? at + 1 : at;
 }
 
-function push(slices: Slice[], text: string, start: number, end: number): void {
-  if (hasContent(text, start, end)) slices.push({ start, end });
+function push(slices: Slice[], text: string, start: number, end: number, inline: boolean): void {
+  if (hasContent(text, start, end)) slices.push({ start, end, inline });
 }
 
 function hasContent(text: string, start: number, end: number): boolean {

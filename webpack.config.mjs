@@ -1,5 +1,5 @@
 // @ts-check
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import MinimizerPlugin from 'minimizer-webpack-plugin';
 import webpack from 'webpack';
@@ -45,30 +45,36 @@ function notice(folder) {
   return `${manifest.name} ${manifest.version} (${manifest.license})\n\n${text}\n`;
 }
 
-/** Copies the documentation of the rules, `server/src/rules/<area>/<id>.md`, to `dist/rules/<id>.md`. */
+/**
+ * Copies the documentation of the rules, `server/src/rules/<area>/<id>.md`, and of the engine's own checks,
+ * `server/src/engine/docs/<id>.md`, to `dist/rules/<id>.md`.
+ */
 class RuleDocumentationPlugin {
   /** @param {import('webpack').Compiler} compiler */
   apply(compiler) {
-    const source = path.join(root, 'server', 'src', 'rules');
+    const sources = ['rules', 'engine/docs'].map((each) => path.join(root, 'server', 'src', each));
     compiler.hooks.thisCompilation.tap('rule documentation', (compilation) => {
       compilation.hooks.processAssets.tap(
         { name: 'rule documentation', stage: webpack.Compilation.PROCESS_ASSETS_STAGE_ADDITIONAL },
         () => {
-          if (!existsSync(source)) return;
-          compilation.contextDependencies.add(source);
-          const names = readdirSync(source, { recursive: true }).map(String).sort();
-          for (const name of names.filter((each) => each.endsWith('.md'))) {
-            const file = path.join(source, name);
+          for (const file of sources.flatMap(pages)) {
             compilation.fileDependencies.add(file);
             compilation.emitAsset(
-              `rules/${path.basename(name)}`,
+              `rules/${path.basename(file)}`,
               new webpack.sources.RawSource(readFileSync(file, 'utf8')),
             );
           }
+          for (const source of sources) compilation.contextDependencies.add(source);
         },
       );
     });
   }
+}
+
+/** @param {string} folder */
+function pages(folder) {
+  const names = readdirSync(folder, { recursive: true }).map(String).sort();
+  return names.filter((name) => name.endsWith('.md')).map((name) => path.join(folder, name));
 }
 
 /** Sets the executable bits, which npm keeps when it packs a `bin` file. */

@@ -3,13 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { listFiles } from '@vscode/vsce';
+import { PackageManager, listFiles } from '@vscode/vsce';
 
 const root = resolve(__dirname, '..', '..');
 
 /** The documentation of the rules is one file for each, so the sources say what is expected. */
 function rulePages(): readonly string[] {
-  return readdirSync(join(root, 'server', 'src', 'rules'), { recursive: true })
+  return ['rules', 'engine/docs']
+    .flatMap((folder) => readdirSync(join(root, 'server', 'src', folder), { recursive: true }))
     .map((name) => String(name).split(/[\\/]/).at(-1) ?? '')
     .filter((name) => name.endsWith('.md'))
     .map((name) => `dist/rules/${name}`);
@@ -45,7 +46,7 @@ test('the VSIX holds these files and no other', async () => {
     ...rulePages(),
     ...snippets,
   ].sort();
-  assert.deepEqual([...(await listFiles({ cwd: root, dependencies: false }))].sort(), expected);
+  assert.deepEqual([...(await listFiles({ cwd: root, packageManager: PackageManager.None }))].sort(), expected);
 });
 
 test('the npm package holds the command line and no other', () => {

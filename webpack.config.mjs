@@ -130,7 +130,13 @@ function bundle(name, entry, project, production) {
     },
     plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 }), new NoticesPlugin()],
     performance: { hints: false },
-    stats: { preset: 'errors-warnings', assets: production, modules: false, assetsSpace: 8, timings: true },
+    stats: {
+      preset: 'errors-warnings',
+      assets: production,
+      modules: false,
+      excludeAssets: /^rules\//,
+      timings: true,
+    },
     infrastructureLogging: { level: 'warn' },
   };
 }
@@ -154,6 +160,8 @@ export default (environment, argv) => {
 
   const client = bundle('client', './client/src/extension.ts', 'client', production);
   client.externals = { vscode: 'commonjs vscode' };
+  // The page of a rule that is gone must go too.
+  client.output = { ...client.output, clean: { keep: /^(?:server\.js|cli\.js|THIRD-PARTY-NOTICES)/ } };
   client.plugins?.push(new RuleDocumentationPlugin());
 
   const server = bundle('server', './server/src/lsp/main.ts', 'server', production);

@@ -46,7 +46,10 @@ test('the VSIX holds these files and no other', async () => {
     ...rulePages(),
     ...snippets,
   ].sort();
-  assert.deepEqual([...(await listFiles({ cwd: root, packageManager: PackageManager.None }))].sort(), expected);
+  assert.deepEqual(
+    [...(await listFiles({ cwd: root, packageManager: PackageManager.None }))].sort(),
+    expected,
+  );
 });
 
 test('the npm package holds the command line and no other', () => {

@@ -22,7 +22,12 @@ function generator(seed: number): (below: number) => number {
 const servers = [
   ['vllm', 'vllm/vllm-openai:v0.11.0', '--model=Qwen/Qwen2.5-7B-Instruct', 1],
   ['vllm', 'vllm/vllm-openai:v0.11.0', '--model=meta-llama/Llama-3.1-70B-Instruct', 4],
-  ['tgi', 'ghcr.io/huggingface/text-generation-inference:3.3.6', '--model-id=mistralai/Mistral-7B-Instruct-v0.3', 1],
+  [
+    'tgi',
+    'ghcr.io/huggingface/text-generation-inference:3.3.6',
+    '--model-id=mistralai/Mistral-7B-Instruct-v0.3',
+    1,
+  ],
 ] as const;
 
 function variables(random: (below: number) => number, count: number, indent: string): string {
@@ -120,7 +125,8 @@ spec:
 
 function configMap(name: string, random: (below: number) => number): string {
   let data = '';
-  for (let index = 0; index < 20 + random(130); index++) data += `  key-${index}: "value ${random(1e9)} of ${name}"\n`;
+  for (let index = 0; index < 20 + random(130); index++)
+    data += `  key-${index}: "value ${random(1e9)} of ${name}"\n`;
   return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n${data}`;
 }
 
@@ -150,7 +156,10 @@ export function makeTree(folder: string, files: number, seed = 1): TreeSize {
     write(join(at, 'config.yaml'), configMap(name, random));
     if (app % 5 === 0) write(join(at, 'values.yaml'), values(random));
     if (app % 7 === 0) {
-      write(join(at, 'jobs.yaml'), Array.from({ length: 4 }, (_, index) => deployment(`${name}-${index}`, random)).join('---\n'));
+      write(
+        join(at, 'jobs.yaml'),
+        Array.from({ length: 4 }, (_, index) => deployment(`${name}-${index}`, random)).join('---\n'),
+      );
     }
   }
   return { files: written, bytes };

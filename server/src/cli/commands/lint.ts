@@ -98,7 +98,7 @@ function configuration(
 export async function lintCommand(command: LintCommand, host: Host): Promise<number> {
   const input = await gather(command, host);
   const { configFor, problems } = configuration(command, host, input.configs);
-  let workspace = Workspace.from([...input.texts].map(([uri, text]) => parseFile(uri, text)));
+  let workspace = Workspace.empty.withAll([...input.texts].map(([uri, text]) => parseFile(uri, text)));
 
   const internal: InternalError[] = [];
   let results: readonly FileResult[];
@@ -107,7 +107,7 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
   let failed = input.failed;
   if (command.fix) {
     for (const uri of input.reported) {
-      const before = workspace.file(uri)?.text;
+      const before = workspace.files.get(uri)?.text;
       const result = fixFile(workspace, uri, configFor, command.unsafe ? 'all' : 'safe');
       if (result.text === before) continue;
       if (command.stdinFilename === undefined) {
@@ -122,7 +122,8 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
       workspace = result.workspace;
       internal.push(...result.internalErrors);
     }
-    if (command.stdinFilename !== undefined) fixedText = workspace.file(input.reported[0] ?? '')?.text ?? '';
+    if (command.stdinFilename !== undefined)
+      fixedText = workspace.files.get(input.reported[0] ?? '')?.text ?? '';
   }
   const outcome = lint(workspace, configFor, { uris: input.reported });
   results = outcome.files;
@@ -163,7 +164,7 @@ interface Parts {
 function makeReport({ command, host, workspace, results, problems, input, internal, fixed }: Parts): Report {
   const locate = locator(
     host.cwd,
-    (uri) => workspace.file(uri)?.text ?? input.configs.get(uri) ?? readConfig(uri),
+    (uri) => workspace.files.get(uri)?.text ?? input.configs.get(uri) ?? readConfig(uri),
   );
   const files: FileReport[] = [];
   const skipped: Notice[] = [...input.notices];

@@ -1,22 +1,22 @@
 import type { Resource } from '../kube/resource';
-import type { Workspace } from '../workspace/workspace';
-import type { PlacedDocument, YamlDocument } from '../yaml/document';
+import type { PlacedDocument, SourceFile } from '../yaml/document';
 import type { Edits } from '../yaml/edit';
 import { insertPath, replaceScalar } from '../yaml/edit';
-import { entryOf, isScalar, mapIn } from '../yaml/node';
-import type { Finding, FindingFix } from './finding';
+import { entryOf, isNull, isScalar, mapIn } from '../yaml/node';
+import type { FileEdit, Finding } from './finding';
 import { anchorOf, ignoreAnnotation, suppressionsOf } from './suppressions';
-import { lineBreakOf, lineStart, nextLine } from './text';
+import { lineBreakOf, lineStart } from './text';
 
-export type SuppressScope = 'line' | 'document' | 'annotation';
-
-/** A way to accept a finding, written into the file that it is in. */
-export interface SuppressFix extends FindingFix {
-  readonly scope: SuppressScope;
+/** A way to accept a finding, as edits in its file. */
+export interface WrittenSuppression {
+  readonly scope: 'line' | 'document' | 'object';
+  readonly title: string;
+  readonly edits: readonly FileEdit[];
 }
 
-/** About suppressions themselves and about the configuration there is nothing to suppress: they are to be corrected. */
-const neverSuppressed: readonly string[] = [
+/** A suppression of these would hide the suppressions' own mistakes, or stand in a text that cannot be read. */
+const notOffered: readonly string[] = [
+  'yaml-syntax',
   'config-invalid',
   'unknown-suppression',
   'unused-suppression',
@@ -24,114 +24,115 @@ const neverSuppressed: readonly string[] = [
 ];
 
 /**
- * The ways to suppress a finding, narrowest first; those that are not possible in its place are left out. Their edits
- * are positions in the file.
+ * The suppressions that can be written for a finding: for its line, its document, and its object by annotation. Each
+ * leaves every other byte of the file as it is; one that could not is not offered.
+ *
+ * @param resources those of the file of the finding.
+ * @param reason only the author has one; without it none is written.
  */
-export function suppressFixes(
-  workspace: Workspace,
+export function suppressionsFor(
+  file: SourceFile,
   finding: Finding,
+  resources: readonly Resource[],
   reason?: string,
-): readonly SuppressFix[] {
-  if (neverSuppressed.includes(finding.rule)) return [];
-  const placed = documentOf(workspace, finding);
+): readonly WrittenSuppression[] {
+  if (notOffered.includes(finding.rule)) return [];
+  const placed = file.documents.findLast(({ offset }) => offset <= finding.at.start);
   if (placed === undefined) return [];
-  const { document, offset } = placed;
-  const at = { start: finding.at.start - offset, end: finding.at.end - offset };
   const why = reason === undefined ? '' : ` -- ${reason}`;
-  const fixes: SuppressFix[] = [];
-  const add = (scope: SuppressScope, where: string, edits: Edits): void => {
+  const place: Place = { file, placed, rule: finding.rule, why, startsInLine: startsInLine(file, placed) };
+  const object = objectOf(placed, finding, resources);
+  const written: WrittenSuppression[] = [];
+  const add = (scope: WrittenSuppression['scope'], where: string, edits: Edits): void => {
     if (edits === undefined) return;
-    fixes.push({
+    written.push({
       scope,
-      title: `Suppress ${finding.rule} for ${where}`,
-      safe: false,
-      edits: edits.map(({ start, end, newText }) => ({ start: start + offset, end: end + offset, newText })),
+      title: `Suppress ${finding.rule} ${where}`,
+      edits: edits.map(({ start, end, newText }) => ({
+        start: start + placed.offset,
+        end: end + placed.offset,
+        newText,
+      })),
     });
   };
-  const file = workspace.files.get(finding.uri);
-  const lineBreak = lineBreakOf(file?.text ?? document.text);
-  const startsLine = offset === 0 || lineStart(file?.text ?? '', offset) === offset;
-  add(
-    'line',
-    'this line',
-    lineEdits(document, anchorOf(document, at), finding.rule, why, lineBreak, startsLine),
-  );
-  add('document', 'this document', documentEdits(document, finding.rule, why, lineBreak, startsLine));
-  const resource = resourceOf(workspace, finding, placed);
-  if (resource !== undefined) {
-    const name = resource.name === undefined ? '' : ` "${resource.name}"`;
-    add(
-      'annotation',
-      `${resource.kind}${name} by an annotation`,
-      annotationEdits(resource, finding.rule, why),
-    );
+  add('line', 'for this line', forLine(place, finding));
+  add('document', 'in this document', forDocument(place));
+  if (object !== undefined) {
+    const name = object.name === undefined ? object.kind : `${object.kind} "${object.name}"`;
+    add('object', `by annotation on ${name}`, forObject(place, object));
   }
-  return fixes;
+  return written;
 }
 
-function documentOf(workspace: Workspace, finding: Finding): PlacedDocument | undefined {
-  const documents = workspace.files.get(finding.uri)?.documents ?? [];
-  return documents.findLast(({ offset }) => offset <= finding.at.start) ?? documents[0];
+interface Place {
+  readonly file: SourceFile;
+  readonly placed: PlacedDocument;
+  readonly rule: string;
+  /** What stands behind the rule: empty, or the reason with its dashes. */
+  readonly why: string;
+  /** The document starts behind its `---`, on the same line: no comment of its own fits above it. */
+  readonly startsInLine: boolean;
 }
 
-function resourceOf(workspace: Workspace, finding: Finding, placed: PlacedDocument): Resource | undefined {
-  const ref = finding.resource;
-  if (ref === undefined) return undefined;
-  return workspace
-    .resourcesOf(finding.uri)
-    .find(
-      (resource) =>
-        resource.placed.index === placed.index &&
-        resource.kind === ref.kind &&
-        resource.name === ref.name &&
-        resource.namespace === ref.namespace,
-    );
+function startsInLine(file: SourceFile, placed: PlacedDocument): boolean {
+  const before = file.text[placed.offset - 1];
+  return before !== undefined && !'\r\n\uFEFF'.includes(before);
 }
 
-function lineEdits(
-  document: YamlDocument,
-  anchor: number,
-  rule: string,
-  why: string,
-  lineBreak: string,
-  startsLine: boolean,
-): Edits {
+function objectOf(
+  placed: PlacedDocument,
+  { resource }: Finding,
+  resources: readonly Resource[],
+): Resource | undefined {
+  if (resource === undefined) return undefined;
+  return resources.find(
+    (each) =>
+      each.placed.index === placed.index &&
+      each.kind === resource.kind &&
+      each.name === resource.name &&
+      each.namespace === resource.namespace,
+  );
+}
+
+function forLine(place: Place, finding: Finding): Edits {
+  const { file, placed, rule, why } = place;
+  const { document, offset } = placed;
   const { text } = document;
+  const anchor = anchorOf(document, { start: finding.at.start - offset, end: finding.at.end - offset });
   const start = lineStart(text, anchor);
-  // The first line of a document that starts behind its `---` has no line above it.
-  if (start === 0 && !startsLine) return undefined;
+  if (start === 0 && place.startsInLine) return undefined;
+  // A comment that speaks of this line already takes another rule, unless it gives another reason.
   const above = suppressionsOf(document).list.findLast(
     ({ covers, at }) => covers.start === start && at.start < start,
   );
-  // Another reason needs another comment.
   if (above !== undefined && (why === '' || why === ` -- ${above.reason ?? ''}`)) {
     return [{ start: above.at.end, end: above.at.end, newText: `, ${rule}` }];
   }
-  const indent = /^[ \t]*/.exec(text.slice(start, anchor))?.[0] ?? '';
-  const newText = `${indent}# plimsoll-disable-next-line ${rule}${why}${lineBreak}`;
+  const indent = /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';
+  const newText = `${indent}# plimsoll-disable-next-line ${rule}${why}${lineBreakOf(file.text)}`;
   return [{ start, end: start, newText }];
 }
 
-function documentEdits(
-  document: YamlDocument,
-  rule: string,
-  why: string,
-  lineBreak: string,
-  startsLine: boolean,
-): Edits {
-  const comment = `# plimsoll-disable ${rule}${why}`;
-  if (startsLine) return [{ start: 0, end: 0, newText: `${comment}${lineBreak}` }];
-  const start = nextLine(document.text, 0);
-  const hasBreak = /[\r\n]$/.test(document.text.slice(0, start));
-  return [{ start, end: start, newText: hasBreak ? `${comment}${lineBreak}` : `${lineBreak}${comment}` }];
+function forDocument(place: Place): Edits {
+  const { file, placed, rule, why } = place;
+  const { text, root } = placed.document;
+  const directive = `# plimsoll-disable ${rule}${why}`;
+  const lineBreak = lineBreakOf(file.text);
+  // Below the comments at the head of the document, where its own text starts.
+  const start = lineStart(text, root?.start ?? 0);
+  if (start > 0 || !place.startsInLine) return [{ start, end: start, newText: `${directive}${lineBreak}` }];
+  const end = text.trimEnd().length;
+  return [{ start: end, end, newText: `${lineBreak}${directive}` }];
 }
 
-function annotationEdits(resource: Resource, rule: string, why: string): Edits {
-  const { document } = resource.placed;
-  const existing = entryOf(mapIn(resource.root, 'metadata', 'annotations'), ignoreAnnotation)?.value;
-  if (isScalar(existing) && !existing.unknown && existing.text !== '') {
-    const [list = '', ...rest] = existing.text.split(/\s+--(?=\s|$)/);
-    return replaceScalar(document, existing, [`${list}, ${rule}`, ...rest].join(' --'));
+function forObject({ placed, rule, why }: Place, object: Resource): Edits {
+  const { document } = placed;
+  const existing = entryOf(mapIn(object.root, 'metadata', 'annotations'), ignoreAnnotation)?.value;
+  if (isNull(existing)) {
+    return insertPath(document, object.root, ['metadata', 'annotations', ignoreAnnotation], `${rule}${why}`);
   }
-  return insertPath(document, resource.root, ['metadata', 'annotations', ignoreAnnotation], `${rule}${why}`);
+  if (!isScalar(existing) || existing.unknown) return undefined;
+  // The new id goes behind the others, before their reason; one reason is all that an annotation has.
+  const [list = '', ...reasons] = existing.text.split(/\s+--(?=\s|$)/);
+  return replaceScalar(document, existing, [`${list.trimEnd()}, ${rule}`, ...reasons].join(' --'));
 }

@@ -11,6 +11,11 @@ export interface Status {
   /** Files that hold at least one finding or were checked without one; skipped ones not among them. */
   readonly files: number;
   readonly skipped: readonly SkippedFile[];
+  /**
+   * Why rules that need several files do not run, when they do not, such as `the workspace scan was cancelled`. Their
+   * silence is no pass.
+   */
+  readonly incomplete?: string;
 }
 
 export interface SkippedFile {
@@ -27,6 +32,20 @@ export interface LintWorkspaceResult {
   readonly findings: Status['findings'];
   readonly skipped: readonly SkippedFile[];
 }
+
+/** What a client may pass in `InitializeParams.initializationOptions`; a client that passes nothing is served too. */
+export interface InitializationOptions {
+  /**
+   * The client is Plimsoll's own: it has the command {@link openRuleDocumentationCommand} and listens to
+   * {@link statusNotification}. Others get {@link explainRuleCommand} and their log.
+   */
+  readonly openRuleDocumentation?: boolean;
+  /** The section `plimsoll`, for clients that cannot be asked with `workspace/configuration`. */
+  readonly settings?: unknown;
+}
+
+/** Server command, for clients without {@link openRuleDocumentationCommand}; its one argument is a rule id. */
+export const explainRuleCommand = 'plimsoll.explainRule';
 
 /**
  * A command of the client that code actions and `codeDescription` name; its one argument is a rule id.

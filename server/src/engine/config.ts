@@ -604,7 +604,11 @@ function checkKeys(map: MapNode, known: readonly string[], what: string, complai
 /** A key that nobody reads; a fix that would write a key twice is not offered. */
 function unknownKey(what: string, key: ScalarNode, map: MapNode, known: readonly string[]): Problem {
   const { message, fix } = unknownWord(what, key.text, known);
-  return { at: key, message, fix: fix === undefined || entryOf(map, fix.newText) !== undefined ? undefined : fix };
+  return {
+    at: key,
+    message,
+    fix: fix === undefined || entryOf(map, fix.newText) !== undefined ? undefined : fix,
+  };
 }
 
 function unknownWord(what: string, word: string, known: readonly string[]): Pick<Problem, 'message' | 'fix'> {

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { defaultConfig } from '../../server/src/engine/config';
+import type { FileEdit, Finding } from '../../server/src/engine/finding';
+import { applyEdits, compatibleFixes, fixFile } from '../../server/src/engine/fixes';
+import type { Fix, Rule } from '../../server/src/rules/rule';
+import { defineRule } from '../../server/src/rules/rule';
+import { scalarIn } from '../../server/src/yaml/node';
+import { uriOf, workspaceOf } from '../support/workspace';
+
+const config = defaultConfig();
+
+/** Wants another value wherever `data.value` is one of the table's keys. */
+function replacing(id: string, table: Readonly<Record<string, string>>, fix: Partial<Fix> = {}): Rule {
+  return defineRule({
+    id,
+    summary: '',
+    severity: 'warning',
+    needs: 'document',
+    kinds: ['Service'],
+    fixable: 'safe',
+    check(resource, { report }) {
+      const node = scalarIn(resource.root, 'spec', 'type');
+      const newText = node === undefined ? undefined : table[node.text];
+      if (node === undefined || newText === undefined) return;
+      const edits = [{ start: node.start, end: node.end, newText }];
+      report({
+        at: node,
+        message: node.text,
+        fixes: [{ title: `Write ${newText}`, safe: true, edits, ...fix }],
+      });
+    },
+  });
+}
+
+const text = (value: string): string =>
+  `apiVersion: v1\nkind: Service\nmetadata: { name: a }\nspec:\n  type:   ${value}   # stays\n`;
+
+function fix(value: string, rules: readonly Rule[], scope: 'safe' | 'all' = 'safe') {
+  return fixFile(workspaceOf({ 'a.yaml': text(value) }), uriOf('a.yaml'), () => config, scope, { rules });
+}
+
+describe('fixFile', () => {
+  test('fixes make room for others until nothing is left', () => {
+    const result = fix('a', [replacing('one', { a: 'b' }), replacing('two', { b: 'c' })]);
+    assert.equal(result.text, text('c'));
+    assert.deepEqual(
+      result.fixed.map(({ title }) => title),
+      ['Write b', 'Write c'],
+    );
+    assert.deepEqual(result.remaining, []);
+    assert.equal(result.workspace.files.get(uriOf('a.yaml'))?.text, text('c'));
+  });
+
+  test('only safe fixes, unless all are asked for', () => {
+    const rules = [replacing('one', { a: 'b' }, { safe: false })];
+    const safe = fix('a', rules);
+    assert.equal(safe.text, text('a'));
+    assert.equal(safe.remaining.length, 1);
+    assert.equal(fix('a', rules, 'all').text, text('b'));
+  });
+
+  test('of two fixes in one place, the first is made and the other looked at again', () => {
+    const result = fix('a', [replacing('one', { a: 'b' }), replacing('two', { a: 'c', b: 'd' })]);
+    assert.equal(result.text, text('d'));
+  });
+
+  test('fixes that undo each other come to an end', () => {
+    const result = fix('a', [replacing('one', { a: 'b' }), replacing('two', { b: 'a' })]);
+    assert.equal(result.text, text('b'));
+    assert.equal(result.remaining.length, 1);
+  });
+
+  test('a fix that always asks for another comes to an end', () => {
+    const growing: Rule = defineRule({
+      ...replacing('one', {}),
+      check(resource, { report }) {
+        const node = scalarIn(resource.root, 'spec', 'type');
+        if (node === undefined) return;
+        const edits = [{ start: node.end, end: node.end, newText: 'x' }];
+        report({ at: node, message: 'More', fixes: [{ title: 'Grow', safe: true, edits }] });
+      },
+    });
+    const result = fix('a', [growing]);
+    assert.equal(result.fixed.length, 10);
+    assert.equal(result.text, text(`a${'x'.repeat(10)}`));
+  });
+
+  test('a round that breaks the YAML is not made', () => {
+    const result = fix('a', [replacing('one', { a: '[' })]);
+    assert.equal(result.text, text('a'));
+    assert.deepEqual(result.fixed, []);
+    assert.match(result.internalErrors[0]?.message ?? '', /fixes of one broke the YAML/);
+  });
+
+  test('nothing outside the edit changes', () => {
+    const crlf = text('a').replaceAll('\n', '\r\n');
+    const rules = [replacing('one', { a: 'b' })];
+    const result = fixFile(workspaceOf({ 'a.yaml': crlf }), uriOf('a.yaml'), () => config, 'safe', { rules });
+    assert.equal(result.text, text('b').replaceAll('\n', '\r\n'));
+  });
+
+  test('a file that is not there has nothing to fix', () => {
+    const result = fixFile(workspaceOf({}), uriOf('gone.yaml'), () => config, 'all');
+    assert.deepEqual([result.text, result.fixed, result.remaining], ['', [], []]);
+  });
+});
+
+function finding(...alternatives: readonly (readonly FileEdit[])[]): Finding {
+  return {
+    rule: 'one',
+    severity: 'error',
+    uri: uriOf('a.yaml'),
+    at: { start: 0, end: 1 },
+    message: '',
+    related: [],
+    fixes: alternatives.map((edits) => ({ title: 'Fix', safe: true, edits })),
+  };
+}
+
+describe('compatibleFixes', () => {
+  const insert = (at: number): FileEdit => ({ start: at, end: at, newText: 'x' });
+
+  test('two insertions in one place are not made at once', () => {
+    const findings = [finding([insert(3)]), finding([insert(3)]), finding([insert(4)])];
+    assert.deepEqual(
+      compatibleFixes(findings, 'safe').map((taken) => findings.indexOf(taken.finding)),
+      [0, 2],
+    );
+  });
+
+  test('a fix is made as a whole or not at all', () => {
+    const findings = [finding([insert(3)]), finding([insert(1), insert(3)]), finding([insert(1)])];
+    assert.deepEqual(
+      compatibleFixes(findings, 'safe').map((taken) => findings.indexOf(taken.finding)),
+      [0, 2],
+    );
+  });
+
+  test('of alternatives the first is taken', () => {
+    const [taken] = compatibleFixes([finding([insert(3)], [insert(7)])], 'safe');
+    assert.equal(taken?.fix.edits[0]?.start, 3);
+  });
+});
+
+test('edits that overlap are a bug and not a result', () => {
+  const edits = [
+    { start: 0, end: 3, newText: '' },
+    { start: 2, end: 4, newText: '' },
+  ];
+  assert.throws(() => applyEdits('abcdef', edits), /overlap/);
+  assert.throws(() => applyEdits('abc', [{ start: 2, end: 9, newText: '' }]), /outside/);
+});

@@ -7,19 +7,17 @@ import { openRuleDocumentation } from './commands/open-rule-documentation';
 import { restartServer } from './commands/restart-server';
 import type { Services } from './commands/services';
 import { showOutput } from './commands/show-output';
-import { createLanguageClient, watchFiles } from './language-client';
+import { createLanguageClient } from './language-client';
 import { createStatusItem } from './status';
 
 /** Starts the language server. Everything made here is disposed with the extension. */
 export async function activate(context: ExtensionContext): Promise<void> {
   const output = window.createOutputChannel('Plimsoll', { log: true });
-  const watchers = watchFiles();
-  const client = createLanguageClient(context.asAbsolutePath('dist/server.js'), output, watchers);
+  const client = createLanguageClient(context.asAbsolutePath('dist/server.js'), output);
   const services: Services = { extensionUri: context.extensionUri, client, output };
 
   context.subscriptions.push(
     output,
-    ...watchers,
     client,
     createStatusItem(client, output),
     commands.registerCommand('plimsoll.lintWorkspace', () => lintWorkspace(services)),

@@ -1,5 +1,5 @@
-import type { Diagnostic, FileSystemWatcher, LogOutputChannel } from 'vscode';
-import { Uri, workspace } from 'vscode';
+import type { Diagnostic, LogOutputChannel } from 'vscode';
+import { Uri } from 'vscode';
 import type { LanguageClientOptions, ServerOptions } from 'vscode-languageclient/node';
 import { LanguageClient, RevealOutputChannelOn, TransportKind } from 'vscode-languageclient/node';
 import type { InitializationOptions } from '../../server/src/protocol/messages';
@@ -19,17 +19,11 @@ export const documentSelector = schemes.flatMap((scheme) =>
 /** The `source` of each diagnostic of ours. */
 export const diagnosticSource = 'plimsoll';
 
-/** Manifests, `.plimsoll.yaml` among them, and what says which of them count. */
-export function watchFiles(): readonly FileSystemWatcher[] {
-  return ['**/*.{yaml,yml}', '**/.gitignore'].map((pattern) => workspace.createFileSystemWatcher(pattern));
-}
-
-/** Makes the client; the caller starts and disposes it. The server runs as a Node process of its own. */
-export function createLanguageClient(
-  serverModule: string,
-  output: LogOutputChannel,
-  watchers: readonly FileSystemWatcher[],
-): LanguageClient {
+/**
+ * Makes the client; the caller starts and disposes it. The server runs as a Node process of its own, and registers
+ * by itself for the settings and files that it wants to hear about.
+ */
+export function createLanguageClient(serverModule: string, output: LogOutputChannel): LanguageClient {
   const serverOptions: ServerOptions = {
     run: { module: serverModule, transport: TransportKind.ipc },
     debug: { module: serverModule, transport: TransportKind.ipc, options: { execArgv: ['--inspect'] } },
@@ -41,34 +35,37 @@ export function createLanguageClient(
     outputChannel: output,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     diagnosticPullOptions: { onChange: true, onSave: false },
-    synchronize: {
-      configurationSection: settingsSection,
-      fileEvents: [...watchers],
-    },
     middleware: {
       provideDiagnostics: async (document, previousResultId, token, next) => {
         const report = await next(document, previousResultId, token);
-        if (report !== undefined && report !== null && 'items' in report)
-          report.items.forEach(linkDocumentation);
+        if (report) [report, ...Object.values(report.relatedDocuments ?? {})].forEach(linkDocumentation);
         return report;
       },
-      provideWorkspaceDiagnostics: (resultIds, token, reporter, next) =>
-        next(resultIds, token, (chunk) => {
-          for (const each of chunk?.items ?? []) if ('items' in each) each.items.forEach(linkDocumentation);
+      provideWorkspaceDiagnostics: async (resultIds, token, reporter, next) => {
+        const report = await next(resultIds, token, (chunk) => {
+          chunk?.items.forEach(linkDocumentation);
           reporter(chunk);
-        }),
+        });
+        report?.items.forEach(linkDocumentation);
+        return report;
+      },
     },
   };
   return new LanguageClient(settingsSection, 'Plimsoll', serverOptions, clientOptions);
 }
 
 /** Lets the rule id beside a message open the documentation that is shipped with the extension: no network. */
-function linkDocumentation(diagnostic: Diagnostic): void {
-  if (diagnostic.source !== diagnosticSource) return;
-  const id = ruleId(diagnostic);
-  if (id === undefined) return;
-  const argument = encodeURIComponent(JSON.stringify([id]));
-  diagnostic.code = { value: id, target: Uri.parse(`command:${openRuleDocumentationCommand}?${argument}`) };
+function linkDocumentation(report: { readonly items?: readonly Diagnostic[] } | object): void {
+  if (!('items' in report) || report.items === undefined) return;
+  for (const diagnostic of report.items) {
+    const id = ruleId(diagnostic);
+    if (diagnostic.source !== diagnosticSource || id === undefined) continue;
+    const argument = encodeURIComponent(JSON.stringify([id]));
+    diagnostic.code = {
+      value: id,
+      target: Uri.parse(`command:${openRuleDocumentationCommand}?${argument}`),
+    };
+  }
 }
 
 /** The rule that a diagnostic of ours came from. */

@@ -17,6 +17,17 @@ export function hasBit(bits: Bits, index: number): boolean {
   return (((bits[index >>> 5] ?? 0) >>> (index & 31)) & 1) === 1;
 }
 
+/** Makes `bits` equal to `other`. A loop is faster than the built-in copy for sets as small as these. */
+export function replaceBits(bits: Bits, other: Bits): void {
+  for (let word = 0; word < bits.length; word += 1) bits[word] = other[word] ?? 0;
+}
+
+export function copyBits(bits: Bits): Bits {
+  const copy = new Uint32Array(bits.length);
+  replaceBits(copy, bits);
+  return copy;
+}
+
 /** Keeps in `bits` only what `other` has too. */
 export function keep(bits: Bits, other: Bits): void {
   for (let word = 0; word < bits.length; word += 1) bits[word] = (bits[word] ?? 0) & (other[word] ?? 0);
@@ -50,16 +61,4 @@ export function members(bits: Bits): number[] {
     }
   }
   return found;
-}
-
-export function count(bits: Bits): number {
-  let total = 0;
-  for (let word = 0; word < bits.length; word += 1) {
-    let rest = bits[word] ?? 0;
-    while (rest !== 0) {
-      rest &= rest - 1;
-      total += 1;
-    }
-  }
-  return total;
 }

@@ -1,5 +1,16 @@
 import { isWindows } from './allocatable';
-import { addBit, emptyBits, hasBit, isEmpty, keep, members, merge, removeBit } from './bits';
+import {
+  addBit,
+  copyBits,
+  emptyBits,
+  hasBit,
+  isEmpty,
+  keep,
+  members,
+  merge,
+  removeBit,
+  replaceBits,
+} from './bits';
 import type { Bits } from './bits';
 import type { InstanceType } from './instances';
 import {
@@ -99,6 +110,8 @@ export interface PreparedTerm {
 
 export interface PreparedPod {
   readonly requests: ResourceList;
+  /** The same as pairs. */
+  readonly asked: readonly (readonly [resource: string, amount: number])[];
   readonly unknownRequests: readonly string[];
   readonly tolerations: readonly Toleration[];
   /** At least one. */
@@ -108,14 +121,23 @@ export interface PreparedPod {
   readonly doubtful: boolean;
 }
 
-/** Rows that can hold at least an amount, for any amount. */
+/** Rows in the order of what they hold, with the set of the first n of them for every n. */
 interface Thresholds {
-  atLeast(amount: number): Bits;
+  /** The amounts, from the largest. */
+  readonly descending: Float64Array;
+  /** The set of the first n rows starts at word n times the words of a set. */
+  readonly prefixes: Uint32Array;
 }
 
-interface Column {
+/** What DaemonSets take, by row: certainly and at most. */
+interface Taken {
   readonly least: Float64Array;
   readonly most: Float64Array;
+}
+
+/** What pods can ask of one resource on the rows that the pool's requirements admit. */
+export interface Column {
+  readonly most: ReadonlyMap<number, number>;
   readonly certain: Thresholds;
   readonly possible: Thresholds;
 }
@@ -129,8 +151,8 @@ export interface PreparedPool {
   readonly taints: readonly Taint[];
   readonly preferredTaints: readonly Taint[];
   readonly limits: ResourceList;
-  /** By row. */
-  readonly offers: readonly Offer[];
+  /** What a new node of a row would offer. */
+  offer(row: number): Offer;
   /** Rows that the requirements admit, before limits. */
   readonly admitted: { readonly yes: Bits; readonly possible: Bits };
   /** Rows that requirements and limits admit and whose nodes have room for anything. */
@@ -142,6 +164,8 @@ export interface PreparedPool {
   readonly doubtful: boolean;
   readonly capacityTypes: readonly string[];
   readonly fixed: Fixed;
+  /** Some requirement has `minValues`. */
+  readonly minValues: boolean;
   /** Taken by DaemonSets, by row: certainly and at most. */
   readonly overhead:
     { readonly least: readonly ResourceList[]; readonly most: readonly ResourceList[] } | undefined;
@@ -151,6 +175,8 @@ export interface PreparedPool {
 export interface Context {
   readonly options: FitOptions;
   readonly world: World;
+  /** Sets that an evaluation works in; nothing that outlives it may refer to them. */
+  readonly scratch: { readonly yes: Bits; readonly possible: Bits };
   /** In launch order. */
   readonly pools: readonly PreparedPool[];
 }
@@ -209,8 +235,10 @@ export function preparePod(pod: PodSpec, options: FitOptions): PreparedPod {
   const preferences = (pod.preferredTerms ?? [])
     .toSorted((a, b) => b.weight - a.weight)
     .map(({ term }) => readRequirements(term.matchExpressions ?? []).requirements);
+  const amounts = { ...requests.amounts, pods: 1 };
   return {
-    requests: { ...requests.amounts, pods: 1 },
+    requests: amounts,
+    asked: Object.entries(amounts),
     unknownRequests: requests.unknown,
     tolerations,
     terms: required.length === 0 ? [readTerm(pod, undefined)] : required.map((term) => readTerm(pod, term)),
@@ -228,29 +256,54 @@ export function withPreference(term: PreparedTerm, preference: Requirements): Pr
 
 // --------------------------------------------------------------------------------------------------------- pools
 
-function thresholds(values: Float64Array): Thresholds {
+function thresholds(rows: readonly number[], values: Float64Array, size: number): Thresholds {
   const order = [...values.keys()].sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0));
-  const descending = Float64Array.from(order, (row) => values[row] ?? 0);
-  const prefixes: Bits[] = [emptyBits(values.length)];
-  let current = prefixes[0] ?? emptyBits(values.length);
-  for (const row of order) {
-    current = current.slice();
-    addBit(current, row);
-    prefixes.push(current);
-  }
-  return {
-    atLeast(amount) {
-      let low = 0;
-      let high = descending.length;
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        if ((descending[middle] ?? 0) >= amount) low = middle + 1;
-        else high = middle;
-      }
-      return prefixes[low] ?? current;
-    },
-  };
+  const descending = Float64Array.from(order, (index) => values[index] ?? 0);
+  const words = (size + 31) >>> 5;
+  const prefixes = new Uint32Array((rows.length + 1) * words);
+  order.forEach((index, position) => {
+    const row = rows[index] ?? 0;
+    prefixes.copyWithin((position + 1) * words, position * words, (position + 1) * words);
+    const word = (position + 1) * words + (row >>> 5);
+    prefixes[word] = (prefixes[word] ?? 0) | (1 << (row & 31));
+  });
+  return { descending, prefixes };
 }
+
+/** The word at which the set of the rows with at least that amount starts. */
+function startOf(ordered: Thresholds, amount: number, words: number): number {
+  const { descending } = ordered;
+  let low = 0;
+  let high = descending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((descending[middle] ?? 0) >= amount) low = middle + 1;
+    else high = middle;
+  }
+  return low * words;
+}
+
+/** Keeps in both sets only the rows with room for the amount: for certain in one, perhaps in the other. */
+function keepRoomy(column: Column, amount: number, yes: Bits, possible: Bits): void {
+  const words = yes.length;
+  const { certain, possible: perhaps } = column;
+  const start = startOf(certain, amount, words);
+  const offset = certain === perhaps ? 0 : startOf(perhaps, amount, words) - start;
+  for (let word = 0; word < words; word += 1) {
+    const at = start + word;
+    yes[word] = (yes[word] ?? 0) & (certain.prefixes[at] ?? 0);
+    possible[word] = (possible[word] ?? 0) & (perhaps.prefixes[at + offset] ?? 0);
+  }
+}
+
+/** The rows of a set that may have room for the amount. */
+export function roomy(column: Column, amount: number, rows: Bits): Bits {
+  const possible = copyBits(rows);
+  keepRoomy(column, amount, copyBits(rows), possible);
+  return possible;
+}
+
+const noOverhead: ReadonlyMap<string, Taken> = new Map();
 
 function bound(list: ResourceList, resource: string, otherwise: number): number {
   return list[resource] ?? otherwise;
@@ -262,40 +315,43 @@ function unmentioned(pool: PoolSpec, resource: string, options: FitOptions): num
   return pool.kind === 'node-group' && resource.includes('/') ? Infinity : 0;
 }
 
-function createColumn(
-  resource: string,
-  pool: PoolSpec,
-  offers: readonly Offer[],
-  overhead: PreparedPool['overhead'],
-  options: FitOptions,
-): Column {
-  const most = unmentioned(pool, resource, options);
+function createColumn(resource: string, pool: ColumnSource, options: FitOptions): Column {
+  const otherwise = unmentioned(pool.spec, resource, options);
   const overlaid = options.overlayResources?.includes(resource) === true;
-  const least = Float64Array.from(
-    offers,
-    (offer, row) => bound(offer.allocatable.least, resource, 0) - (overhead?.most[row]?.[resource] ?? 0),
-  );
-  const largest = Float64Array.from(offers, (offer, row) =>
-    overlaid
-      ? Infinity
-      : bound(offer.allocatable.most, resource, most) - (overhead?.least[row]?.[resource] ?? 0),
-  );
-  const certain = thresholds(least);
-  const same = least.every((value, row) => value === largest[row]);
-  return { least, most: largest, certain, possible: same ? certain : thresholds(largest) };
+  const taken = pool.overhead.get(resource);
+  const least = new Float64Array(pool.rows.length);
+  const most = new Float64Array(pool.rows.length);
+  const mostByRow = new Map<number, number>();
+  let same = true;
+  pool.rows.forEach((row, index) => {
+    const given = pool.offer(row).allocatable;
+    const low = bound(given.least, resource, 0) - (taken?.most[row] ?? 0);
+    const high = overlaid ? Infinity : bound(given.most, resource, otherwise) - (taken?.least[row] ?? 0);
+    least[index] = low;
+    most[index] = high;
+    mostByRow.set(row, high);
+    if (low !== high) same = false;
+  });
+  const certain = thresholds(pool.rows, least, pool.size);
+  return { most: mostByRow, certain, possible: same ? certain : thresholds(pool.rows, most, pool.size) };
 }
 
-function columnsOf(
-  pool: PoolSpec,
-  offers: readonly Offer[],
-  overhead: PreparedPool['overhead'],
-  options: FitOptions,
-): (resource: string) => Column {
+interface ColumnSource {
+  readonly spec: PoolSpec;
+  /** The rows that the pool's requirements admit. */
+  readonly rows: readonly number[];
+  /** How many rows the world has. */
+  readonly size: number;
+  readonly overhead: PreparedPool['overhead'];
+  offer(row: number): Offer;
+}
+
+function columnsOf(source: ColumnSource, options: FitOptions): (resource: string) => Column {
   const columns = new Map<string, Column>();
   return (resource) => {
     let column = columns.get(resource);
     if (column === undefined) {
-      column = createColumn(resource, pool, offers, overhead, options);
+      column = createColumn(resource, source, options);
       columns.set(resource, column);
     }
     return column;
@@ -350,7 +406,7 @@ function fixedOf(pool: PoolSpec, options: FitOptions): Fixed {
 }
 
 /** Whether the fixed labels of a pool's machines satisfy a requirement on a label that is not of the instance. */
-function fixedSatisfies(key: string, set: ValueSet, fixed: Fixed): 'yes' | 'no' | 'unknown' {
+export function fixedSatisfies(key: string, set: ValueSet, fixed: Fixed): 'yes' | 'no' | 'unknown' {
   switch (key) {
     case zoneLabel:
       if (fixed.zones === undefined) return set.complement || set.values.size > 0 ? 'yes' : 'no';
@@ -385,7 +441,8 @@ interface Selection {
 /** Labels that node groups carry and that come from their fixed properties. */
 const fixedOfNodeGroups: ReadonlySet<string> = new Set([zoneLabel, osLabel, 'topology.kubernetes.io/region']);
 
-function meaningOf(key: string, provider: Provider): LabelMeaning {
+/** The meaning of a label to a provider, with the labels that node groups get from their fixed properties. */
+export function meaningOf(key: string, provider: Provider): LabelMeaning {
   const meaning = labelMeaning(key, provider);
   return provider === 'node-group' && fixedOfNodeGroups.has(key) ? { kind: 'well-known' } : meaning;
 }
@@ -401,7 +458,7 @@ function preparePool(
   spec: PoolSpec,
   world: World,
   options: FitOptions,
-  offersOf: (pool: PoolSpec) => { readonly offers: readonly Offer[]; column(resource: string): Column },
+  offer: (row: number) => Offer,
 ): PreparedPool {
   const provider: Provider = spec.kind === 'node-group' ? 'node-group' : spec.provider;
   const fixed = fixedOf(spec, options);
@@ -439,18 +496,16 @@ function preparePool(
   if (world.newer >= 0 && namedKeys.size === 0) removeBit(possible, world.newer);
   const admitted = { yes: yes.slice(), possible: possible.slice() };
 
-  const { offers, column } = offersOf(spec);
   // A static pool keeps its number of nodes; the only limit that it has is on nodes.
   const { amounts: limits, unknown: unknownLimits } = amountsOf(
     spec.kind === 'node-pool' && spec.replicas === undefined ? spec.limits : {},
   );
   if (unknownLimits.length > 0) yes.fill(0);
   for (const row of members(possible)) {
-    const offer = offers[row];
-    if (offer === undefined) continue;
-    const fits = withinLimits(offer.capacity, limits);
-    if (fits !== 'yes' || negative(offer.allocatable.least)) removeBit(yes, row);
-    if (fits === 'no' || negative(offer.allocatable.most)) removeBit(possible, row);
+    const { capacity, allocatable } = offer(row);
+    const fits = withinLimits(capacity, limits);
+    if (fits !== 'yes' || negative(allocatable.least)) removeBit(yes, row);
+    if (fits === 'no' || negative(allocatable.most)) removeBit(possible, row);
   }
   const blocking = (spec.taints ?? []).filter((taint) => taint.effect !== 'PreferNoSchedule');
   return {
@@ -461,7 +516,7 @@ function preparePool(
     taints: blocking,
     preferredTaints: (spec.taints ?? []).filter((taint) => taint.effect === 'PreferNoSchedule'),
     limits,
-    offers,
+    offer,
     admitted,
     yes,
     possible,
@@ -469,8 +524,12 @@ function preparePool(
     doubtful,
     capacityTypes: remainingCapacityTypes(read.requirements.get(capacityTypeLabel), fixed),
     fixed,
-    overhead: undefined,
-    column,
+    minValues: [...read.requirements.values()].some((set) => set.minValues !== undefined),
+    overhead: noOverhead,
+    column: columnsOf(
+      { spec, rows: members(admitted.possible), size: world.rows.length, overhead: noOverhead, offer },
+      options,
+    ),
   };
 }
 
@@ -507,7 +566,8 @@ function select(
   pod: PreparedPod,
   term: PreparedTerm,
   toleratePreferred: boolean,
-  context: Pick<Context, 'world' | 'options'>,
+  world: World,
+  into: { readonly yes: Bits; readonly possible: Bits },
 ): Selection | undefined {
   let doubtful = pool.doubtful || pod.doubtful || term.doubtful;
   for (const taint of pool.taints) {
@@ -521,10 +581,11 @@ function select(
   }
   if (!term.satisfiable) return undefined;
 
-  const { world } = context;
   const { fixed } = pool;
-  const yes = pool.yes.slice();
-  const possible = pool.possible.slice();
+  const yes = into.yes;
+  const possible = into.possible;
+  replaceBits(yes, pool.yes);
+  replaceBits(possible, pool.possible);
   let capacityTypes = pool.capacityTypes;
   let named = 0;
   let replaced = 0;
@@ -576,37 +637,26 @@ export function evaluate(
   toleratePreferred: boolean,
   context: Context,
 ): Outcome | undefined {
-  const selection = select(pool, pod, term, toleratePreferred, context);
+  const selection = select(pool, pod, term, toleratePreferred, context.world, context.scratch);
   if (selection === undefined) return undefined;
   const { yes, possible, capacityTypes } = selection;
-  for (const resource of Object.keys(pod.requests)) {
-    const asked = pod.requests[resource] ?? 0;
+  if (isEmpty(possible)) return undefined;
+  for (const [resource, asked] of pod.asked) {
     // DaemonSets may leave less than nothing, so that even a pod that asks for nothing must be compared with them.
-    if (asked <= 0 && pool.overhead === undefined) continue;
-    const column = pool.column(resource);
-    keep(yes, column.certain.atLeast(asked));
-    keep(possible, column.possible.atLeast(asked));
+    if (asked > 0 || pool.overhead.has(resource)) keepRoomy(pool.column(resource), asked, yes, possible);
   }
-  if (pool.overhead !== undefined) {
-    for (const resource of overheadResources(pool.overhead.most)) {
-      if (pod.requests[resource] !== undefined) continue;
-      const column = pool.column(resource);
-      keep(yes, column.certain.atLeast(0));
-      keep(possible, column.possible.atLeast(0));
-    }
+  for (const resource of pool.overhead.keys()) {
+    if (pod.requests[resource] === undefined) keepRoomy(pool.column(resource), 0, yes, possible);
   }
   if (pod.unknownRequests.length > 0) {
+    for (const resource of pod.unknownRequests) keepRoomy(pool.column(resource), 1, yes, possible);
     yes.fill(0);
-    for (const resource of pod.unknownRequests) keep(possible, pool.column(resource).possible.atLeast(1));
   }
-  if (context.options.minValuesPolicy !== 'BestEffort')
+  if (pool.minValues && context.options.minValuesPolicy !== 'BestEffort') {
     keepMinValues(pool, term, context.world, yes, possible);
+  }
   if (isEmpty(possible)) return undefined;
-  return { yes, possible, capacityTypes };
-}
-
-function overheadResources(lists: readonly ResourceList[]): ReadonlySet<string> {
-  return new Set(lists.flatMap((list) => Object.keys(list)));
+  return { yes: copyBits(yes), possible: copyBits(possible), capacityTypes };
 }
 
 /** A requirement of the pool with `minValues` that too few types are left for, with the number that is left. */
@@ -671,33 +721,37 @@ function keepMinValues(
 function withDaemonSets(
   pool: PreparedPool,
   daemons: readonly PreparedPod[],
-  context: Pick<Context, 'world' | 'options'>,
+  context: Omit<Context, 'pools'>,
 ): PreparedPool {
-  const least: Record<string, number>[] = pool.offers.map(() => ({}));
-  const most: Record<string, number>[] = pool.offers.map(() => ({}));
-  let any = false;
+  const size = context.world.rows.length;
+  const overhead = new Map<string, Taken>();
   for (const daemon of daemons) {
-    const yes = emptyBits(pool.offers.length);
-    const possible = emptyBits(pool.offers.length);
+    const yes = emptyBits(size);
+    const possible = emptyBits(size);
     for (const term of daemon.terms) {
-      const selection = select(pool, daemon, term, true, context);
+      const selection = select(pool, daemon, term, true, context.world, context.scratch);
       if (selection === undefined) continue;
       merge(yes, selection.yes);
       merge(possible, selection.possible);
     }
-    for (const row of members(possible)) {
-      any = true;
-      for (const [name, amount] of Object.entries(daemon.requests)) {
-        const atMost = most[row];
-        if (atMost !== undefined) atMost[name] = (atMost[name] ?? 0) + amount;
-        const atLeast = least[row];
-        if (atLeast !== undefined && hasBit(yes, row)) atLeast[name] = (atLeast[name] ?? 0) + amount;
+    const where = members(possible);
+    if (where.length === 0) continue;
+    for (const [name, amount] of Object.entries(daemon.requests)) {
+      let taken = overhead.get(name);
+      if (taken === undefined) {
+        taken = { least: new Float64Array(size), most: new Float64Array(size) };
+        overhead.set(name, taken);
+      }
+      for (const row of where) {
+        taken.most[row] = (taken.most[row] ?? 0) + amount;
+        if (hasBit(yes, row)) taken.least[row] = (taken.least[row] ?? 0) + amount;
       }
     }
   }
-  if (!any) return pool;
-  const overhead = { least, most };
-  return { ...pool, overhead, column: columnsOf(pool.spec, pool.offers, overhead, context.options) };
+  if (overhead.size === 0) return pool;
+  const { spec, offer } = pool;
+  const rows = members(pool.admitted.possible);
+  return { ...pool, overhead, column: columnsOf({ spec, rows, size, overhead, offer }, context.options) };
 }
 
 // ------------------------------------------------------------------------------------------------------- context
@@ -712,26 +766,27 @@ function offerKey(pool: PoolSpec): string {
 /** Reads the pools once, for any number of pods. */
 export function prepare(pools: readonly PoolSpec[], options: FitOptions = {}): Context {
   const world = createWorld(options);
-  const shared = new Map<string, { readonly offers: readonly Offer[]; column(resource: string): Column }>();
-  const offersOf = (
-    pool: PoolSpec,
-  ): { readonly offers: readonly Offer[]; column(resource: string): Column } => {
+  const shared = new Map<string, (Offer | undefined)[]>();
+  const offerIn = (pool: PoolSpec): ((row: number) => Offer) => {
     const key = offerKey(pool);
-    let entry = shared.get(key);
-    if (entry === undefined) {
-      const offers = world.rows.map((row) => offerOf(row, pool, options));
-      entry = { offers, column: columnsOf(pool, offers, undefined, options) };
-      shared.set(key, entry);
-    }
-    return entry;
+    const offers = shared.get(key) ?? [];
+    shared.set(key, offers);
+    return (row) => {
+      const candidate = world.rows[row];
+      if (candidate === undefined) throw new RangeError(`row ${row} of ${world.rows.length}`);
+      return (offers[row] ??= offerOf(candidate, pool, options));
+    };
   };
   const daemons = (options.daemonSets ?? []).map((pod) => preparePod(pod, options));
+  const size = world.rows.length;
+  const scratch = { yes: emptyBits(size), possible: emptyBits(size) };
   return {
     options,
     world,
+    scratch,
     pools: inLaunchOrder(pools).map((pool) => {
-      const prepared = preparePool(pool, world, options, offersOf);
-      return daemons.length === 0 ? prepared : withDaemonSets(prepared, daemons, { world, options });
+      const prepared = preparePool(pool, world, options, offerIn(pool));
+      return daemons.length === 0 ? prepared : withDaemonSets(prepared, daemons, { world, options, scratch });
     }),
   };
 }

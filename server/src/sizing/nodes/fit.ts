@@ -1,4 +1,4 @@
-import { count, isEmpty, members, merge } from './bits';
+import { hasBit, isEmpty, members, merge } from './bits';
 import type { Bits } from './bits';
 import { evaluate, prepare, preparePod, withPreference } from './evaluate';
 import type {
@@ -11,6 +11,7 @@ import type {
   PreparedTerm,
 } from './evaluate';
 import type { InstanceType } from './instances';
+import type { Bounds } from './offer';
 import type { PoolSpec } from './pool';
 
 /** An instance type on which a pod can run, as Karpenter would launch it. */
@@ -106,20 +107,34 @@ function poolFit(fit: FitContext, pool: PreparedPool, outcome: Outcome | undefin
     }
     return none;
   }
-  const { world } = fit.context;
-  const candidates = candidatesOf(fit, outcome.yes, outcome.capacityTypes);
-  const possible =
-    count(outcome.possible) === count(outcome.yes)
-      ? []
-      : members(outcome.possible)
-          .filter((row) => ((outcome.yes[row >>> 5] ?? 0) & (1 << (row & 31))) === 0)
-          .map((row) => world.rows[row]?.name ?? '');
-  return {
-    pool: pool.spec,
-    verdict: candidates.length > 0 ? 'fits' : 'unknown',
-    candidates,
-    possible,
-  };
+  return new Answer(fit, pool.spec, outcome);
+}
+
+/** The lists of an answer are long and seldom read in full for every pool, so that each is made when first read. */
+class Answer implements PoolFit {
+  private readonly fit: FitContext;
+  private readonly outcome: Outcome;
+  private listed: readonly Candidate[] | undefined;
+  readonly pool: PoolSpec;
+  readonly verdict: Verdict;
+
+  constructor(fit: FitContext, pool: PoolSpec, outcome: Outcome) {
+    this.fit = fit;
+    this.outcome = outcome;
+    this.pool = pool;
+    this.verdict = isEmpty(outcome.yes) ? 'unknown' : 'fits';
+  }
+
+  get candidates(): readonly Candidate[] {
+    return (this.listed ??= candidatesOf(this.fit, this.outcome.yes, this.outcome.capacityTypes));
+  }
+
+  get possible(): readonly string[] {
+    const { yes, possible } = this.outcome;
+    return members(possible)
+      .filter((row) => !hasBit(yes, row))
+      .map((row) => this.fit.context.world.rows[row]?.name ?? '');
+  }
 }
 
 /**
@@ -230,4 +245,14 @@ export function poolCandidates(pools: FitContext, name: string): PoolFit | undef
   const pool = pools.context.pools.find((candidate) => candidate.spec.name === name);
   if (pool === undefined) return undefined;
   return poolFit(pools, pool, { yes: pool.yes, possible: pool.possible, capacityTypes: pool.capacityTypes });
+}
+
+/**
+ * What pods can ask of a node of a type of the catalogue in a pool, before DaemonSets, in the units of `ResourceList`;
+ * `undefined` when the catalogue has no such type or there is no such pool. Two equal bounds are an exact figure.
+ */
+export function allocatableIn(pools: FitContext, poolName: string, typeName: string): Bounds | undefined {
+  const pool = pools.context.pools.find((candidate) => candidate.spec.name === poolName);
+  const row = pools.context.world.rows.findIndex((candidate) => candidate.name === typeName);
+  return row < 0 ? undefined : pool?.offer(row).allocatable;
 }

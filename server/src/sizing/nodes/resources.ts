@@ -12,9 +12,24 @@ export type QuantityList = Readonly<Record<string, unknown>>;
 const milli = 1_000_000n;
 const one = 1_000_000_000n;
 
+/** Nearly every quantity has this form, whose value in pieces is exact in a double. */
+const plain = /^(\d{1,9})(m|Ki|Mi|Gi)?$/;
+const factors = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 } as const;
+
+function plainAmount(resource: string, text: string): number | undefined {
+  const match = plain.exec(text);
+  if (match === null) return undefined;
+  const number = Number(match[1]);
+  if (match[2] === 'm') return resource === 'cpu' ? number : Math.ceil(number / 1000);
+  const factor = match[2] === undefined ? 1 : factors[match[2] as keyof typeof factors];
+  return number * factor * (resource === 'cpu' ? 1000 : 1);
+}
+
 /** One quantity in the unit of {@link ResourceList}; `undefined` when it cannot be read. */
 export function amount(resource: string, value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const simple = plainAmount(resource, String(value));
+  if (simple !== undefined) return simple;
   const quantity = parseQuantity(String(value));
   if (quantity === undefined) return undefined;
   const unit = resource === 'cpu' ? milli : one;

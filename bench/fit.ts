@@ -1,0 +1,166 @@
+/**
+ * Prints how long the scheduling questions of a large workspace take: 2,000 pods against 20 NodePools and every
+ * instance type. The target is 200 ms for all of it on two cores, reading the pools included.
+ *
+ * `node --import tsx bench/fit.ts`
+ */
+import { explain } from '../server/src/sizing/nodes/explain';
+import { fit, prepareFit } from '../server/src/sizing/nodes/fit';
+import type { PodSpec } from '../server/src/sizing/nodes/evaluate';
+import { instanceTypes } from '../server/src/sizing/nodes/instances';
+import type { NodePoolSpec } from '../server/src/sizing/nodes/pool';
+
+const podCount = 2000;
+const poolCount = 20;
+const targetMs = 200;
+
+/** A small linear congruential generator, so that every run measures the same work. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const next = random(42);
+
+function pick<Item>(items: readonly Item[]): Item {
+  const item = items[Math.floor(next() * items.length)];
+  if (item === undefined) throw new Error('nothing to pick from');
+  return item;
+}
+
+const categories = [['g', 'p'], ['c', 'm', 'r'], ['inf', 'trn'], ['g'], ['p']] as const;
+
+function makePool(index: number): NodePoolSpec {
+  return {
+    kind: 'node-pool',
+    name: `pool-${index}`,
+    provider: index % 5 === 4 ? 'auto-mode' : 'karpenter',
+    requirements: [
+      {
+        key: index % 5 === 4 ? 'eks.amazonaws.com/instance-category' : 'karpenter.k8s.aws/instance-category',
+        operator: 'In',
+        values: pick(categories),
+      },
+      { key: 'kubernetes.io/arch', operator: 'In', values: ['amd64'] },
+      { key: 'karpenter.sh/capacity-type', operator: 'In', values: ['spot', 'on-demand'] },
+      ...(index % 5 === 4
+        ? []
+        : [{ key: 'karpenter.k8s.aws/instance-cpu', operator: 'Gt', values: [String(1 + (index % 4) * 2)] }]),
+    ],
+    labels: { team: `team-${index % 4}` },
+    taints: index % 2 === 0 ? [{ key: 'nvidia.com/gpu', effect: 'NoSchedule' }] : [],
+    limits: { cpu: '1000', memory: '4000Gi' },
+    weight: index % 3,
+    nodeClass:
+      index % 5 === 4
+        ? { kind: 'NodeClass', spec: {}, reservations: false }
+        : {
+            kind: 'EC2NodeClass',
+            spec: {
+              amiFamily: pick(['AL2023', 'Bottlerocket']),
+              blockDeviceMappings: [{ rootVolume: true, volumeSize: `${100 + index}Gi` }],
+            },
+            reservations: false,
+          },
+  };
+}
+
+/** Every pod asks for other amounts, so that none is answered from another's answer. */
+function makePod(index: number): PodSpec {
+  const gpus = pick([0, 1, 1, 2, 4, 8]);
+  return {
+    resources: {
+      containers: [
+        {
+          requests: {
+            cpu: `${200 + index}m`,
+            memory: `${1024 + Math.floor(next() * 200_000)}Mi`,
+            ...(gpus > 0 && { 'nvidia.com/gpu': String(gpus) }),
+          },
+        },
+      ],
+      initContainers: [{ requests: { cpu: '1', memory: '2Gi' }, restartPolicy: 'Always' }],
+    },
+    nodeSelector: index % 3 === 0 ? { team: pick(['team-0', 'team-1', 'team-2', 'team-3']) } : {},
+    requiredTerms:
+      index % 4 === 0
+        ? [
+            {
+              matchExpressions: [
+                {
+                  key: 'karpenter.k8s.aws/instance-gpu-name',
+                  operator: 'In',
+                  values: [pick(['l4', 'a10g', 'h100'])],
+                },
+              ],
+            },
+          ]
+        : [],
+    tolerations: [{ key: 'nvidia.com/gpu', operator: 'Exists' }],
+  };
+}
+
+const daemonSets: readonly PodSpec[] = [
+  {
+    resources: { containers: [{ requests: { cpu: '100m', memory: '256Mi' } }] },
+    tolerations: [{ operator: 'Exists' }],
+  },
+  {
+    resources: { containers: [{ requests: { cpu: '50m', memory: '128Mi' } }] },
+    tolerations: [{ operator: 'Exists' }],
+  },
+];
+
+function timed<Result>(work: () => Result): readonly [number, Result] {
+  const start = performance.now();
+  const result = work();
+  return [performance.now() - start, result];
+}
+
+function row(label: string, milliseconds: number, note: string): void {
+  process.stdout.write(`${label.padEnd(42)}${milliseconds.toFixed(1).padStart(8)} ms  ${note}\n`);
+}
+
+const [decoding, types] = timed(instanceTypes);
+const pools = Array.from({ length: poolCount }, (_, index) => makePool(index));
+const pods = Array.from({ length: podCount }, (_, index) => makePod(index));
+
+row('decode the catalogue', decoding, `${types.length} types`);
+const [preparing, context] = timed(() => prepareFit(pools, { daemonSets }));
+row('read the pools', preparing, `${poolCount} pools, ${daemonSets.length} DaemonSets, no figure shared`);
+const [fitting, answers] = timed(() =>
+  pods.map((pod) => {
+    const answer = fit(context, pod);
+    // What a launch would be is part of the answer; the lists of the other pools are made when read.
+    return { verdict: answer.verdict, launch: answer.launch?.candidates[0] };
+  }),
+);
+const verdicts = { fits: 0, none: 0, unknown: 0 };
+for (const { verdict } of answers) verdicts[verdict] += 1;
+row(
+  'fit pods, none equal to another',
+  fitting,
+  `${podCount} pods: ${verdicts.fits} fit, ${verdicts.none} none, ${verdicts.unknown} unknown`,
+);
+const [again] = timed(() => pods.map((pod) => fit(context, pod)));
+row('the same pods again', again, 'answered from memory');
+const workloads = pods.slice(0, podCount / 10);
+const fresh = prepareFit(pools, { daemonSets });
+const [grouped] = timed(() => {
+  for (let replica = 0; replica < 10; replica += 1) for (const pod of workloads) fit(fresh, pod);
+});
+row('fit as many pods of 200 workloads', grouped, 'equal pods are answered once');
+const homeless = pods.filter((_, index) => answers[index]?.verdict === 'none').slice(0, 100);
+const [explaining] = timed(() => homeless.map((pod) => explain(context, pod)));
+row('explain pods without a type', explaining, `${homeless.length} pods x ${poolCount} pools`);
+
+const total = decoding + preparing + fitting;
+row(
+  'total of decode, read and fit',
+  total,
+  total < targetMs ? `under ${targetMs} ms` : `over ${targetMs} ms`,
+);
+process.exitCode = total < targetMs ? 0 : 1;

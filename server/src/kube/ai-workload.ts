@@ -20,7 +20,7 @@ export function isAiWorkload(template: PodTemplate): boolean {
 
 /** Images for people at work, not for requests. */
 const interactive =
-  /(^|[-_./])(jupyter\w*|notebook\w*|code-server|openvscode-server|rstudio|vscode|tensorboard|mlflow|kubeflow-central\w*|dogbooth)([-_./:]|$)/;
+  /(^|[-_./])(jupyter\w*|notebook\w*|code-server|openvscode-server|rstudio|vscode|tensorboard)([-_./:]|$)/;
 
 /** Programs for people at work, or that train. */
 const interactiveProgram =

@@ -15,7 +15,7 @@ import {
 import { countOf, type Count } from './count';
 import { probeOf, type Probe } from './probes';
 import type { PodTemplate } from './pod-carriers';
-import { parseQuantity, type Quantity } from './quantity';
+import { quantityOf, type Quantity } from './quantity';
 import { isAbsent } from './resource';
 
 /** `sidecar`: an init container with `restartPolicy: Always`, which runs as long as the pod does. */
@@ -54,7 +54,7 @@ export function readAmounts(node: YamlNode | undefined): readonly ResourceAmount
     if (entry.key.unknown) continue;
     const { value } = entry;
     if (isScalar(value) && value.value === null && !value.unknown) continue;
-    const quantity = isScalar(value) && !value.unknown ? parseQuantity(value.text) : undefined;
+    const quantity = quantityOf(value);
     const state = isScalar(value) && value.unknown ? 'unknown' : quantity === undefined ? 'invalid' : 'known';
     amounts.push({ name: entry.key.text, entry, quantity, state });
   }

@@ -369,7 +369,7 @@ export const besideServers =
 
 /** Programs that are certainly no model server: what a container with a server's image runs instead. */
 export const helperPrograms =
-  /^(sleep|tail|true|false|echo|printf|cat|ls|cp|mv|rm|mkdir|ln|chmod|chown|curl|wget|nc|dig|nslookup|aws|s5cmd|gsutil|gcloud|az|azcopy|rclone|rsync|git|git-lfs|huggingface-cli|hf|modelscope|pip3?|uv|apt|apt-get|yum|conda|env|export|cd|set|source|\.|ulimit|sysctl|wait|exit|trap|date|whoami|nvidia-smi|neuron-ls|neuron-top|rocm-smi|jupyter(-lab|-notebook)?|tensorboard|nginx|envoy|locust|k6|hey|wrk|genai-perf|aiperf|perf_analyzer|guidellm|lm_eval|lm-eval|evalplus|pytest|torchrun|deepspeed|accelerate|mpirun|trtllm-build|trtllm-bench|kubectl|jq|grep|sed|awk|test|\[|\[\[|while|until|for|if|then|fi|do|done|else|read|kill|pkill|pgrep|dcgmi|ray)$/;
+  /^(sleep|tail|true|false|echo|printf|cat|ls|cp|mv|rm|mkdir|ln|chmod|chown|curl|wget|nc|dig|nslookup|aws|s5cmd|gsutil|gcloud|az|azcopy|rclone|rsync|git|git-lfs|huggingface-cli|hf|modelscope|pip3?|uv|apt|apt-get|yum|conda|env|export|cd|set|source|\.|ulimit|sysctl|wait|exit|trap|date|whoami|nvidia-smi|neuron-ls|neuron-top|rocm-smi|jupyter(-lab|-notebook)?|tensorboard|nginx|envoy|locust|k6|hey|wrk|genai-perf|aiperf|perf_analyzer|guidellm|lm_eval|lm-eval|evalplus|pytest|torchrun|deepspeed|accelerate|mpirun|trtllm-build|trtllm-bench|download-to-cache|create-model-store|list-model-profiles|kubectl|jq|grep|sed|awk|test|\[|\[\[|while|until|for|if|then|fi|do|done|else|read|kill|pkill|pgrep|dcgmi|ray)$/;
 
 /** Scripts (of Python or a shell) that by their name serve nothing. */
 export const helperScripts =

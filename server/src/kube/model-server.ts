@@ -48,7 +48,10 @@ export interface ModelServer {
   readonly container: Container;
   /** Where it was recognised: the program, the image, or the runtime's name. */
   readonly evidence: YamlNode;
-  /** It cannot do without an accelerator, as its image and arguments stand. */
+  /**
+   * It cannot do without an accelerator, as its image and arguments stand, and has to ask for it here: where another
+   * object brings the resources (a serving runtime's user, a resource profile), only what is known of that counts.
+   */
   readonly gpuOnly: boolean;
   /** Of the program that serves; empty where the image alone was recognised. */
   readonly arguments: ServerArguments;
@@ -639,12 +642,12 @@ function recognise(container: Container): ModelServer | undefined {
         ? nimImageModel(container)
         : found.kind.engine === 'ollama'
           ? ollamaModel(container)
-          : found.kind.engine === 'kserve'
-            ? absent
-            : absent;
+          : absent;
     return other.state === 'absent' ? setting : other;
   };
-  const gpuOnly = needsGpu(found.kind, container, found.arguments);
+  const gpuOnly =
+    needsGpu(found.kind, container, found.arguments) &&
+    (!template.resourcesElsewhere || acceleratorsOf(container).length > 0);
   return build(container, found.kind, found.evidence, found.arguments, lookup, gpuOnly);
 }
 

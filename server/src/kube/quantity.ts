@@ -1,3 +1,5 @@
+import type { YamlNode } from '../yaml/node';
+
 /**
  * Kubernetes quantities (`500m`, `16Gi`, `1e3`), as `k8s.io/apimachinery/pkg/api/resource` reads them.
  *
@@ -35,12 +37,18 @@ const decimal: Readonly<Record<string, number>> = {
 
 const form = /^([+-]?)(\d*)(?:\.(\d*))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]?|[eE][+-]?\d{1,4})$/;
 
-/** Reads a quantity; `undefined` when the API server would refuse the text. */
+/** Values with a binary suffix are cut off at the largest signed 64-bit number of units. */
+const binaryMaximum = ((1n << 63n) - 1n) * 1_000_000_000n;
+
+/**
+ * Reads a quantity; `undefined` when the API server would refuse the text. As there, text without any digit is zero
+ * (`.`, `-`, and `Gi`, but for the two largest suffixes).
+ */
 export function parseQuantity(text: string): Quantity | undefined {
-  const match = form.exec(text);
+  const match = text === '' ? null : form.exec(text);
   if (match === null) return undefined;
   const [, sign, whole = '', fraction = '', suffix = ''] = match;
-  if (whole === '' && fraction === '') return undefined;
+  if (whole === '' && fraction === '' && (suffix === 'Pi' || suffix === 'Ei')) return undefined;
   const digits = BigInt(whole + fraction || '0');
   let numerator = digits;
   let exponent = 9 - fraction.length;
@@ -59,7 +67,20 @@ export function parseQuantity(text: string): Quantity | undefined {
     const divisor = 10n ** BigInt(-exponent);
     nanos = (numerator + divisor - 1n) / divisor;
   }
+  if (factor !== undefined && nanos > binaryMaximum) nanos = binaryMaximum;
   return { nanos: sign === '-' ? -nanos : nanos, suffix };
+}
+
+/**
+ * Reads the quantity of a manifest as it reaches the API server: numbers arrive in their JSON form (`0x10` as 16), and
+ * white space around a text is cut off. `undefined` when it is unknown or would be refused.
+ */
+export function quantityOf(node: YamlNode | undefined): Quantity | undefined {
+  if (node?.kind !== 'scalar' || node.unknown || node.value === null || typeof node.value === 'boolean')
+    return undefined;
+  if (typeof node.value === 'number' && /^[-+]?0[0-9xob]|_|:/i.test(node.text))
+    return parseQuantity(String(node.value));
+  return parseQuantity(node.text.trim());
 }
 
 const nano = 1_000_000_000n;

@@ -31,8 +31,6 @@ export interface Fixture {
   readonly fixed: Readonly<Record<string, string>>;
 }
 
-const yamlName = /\.(ya?ml|tpl)$/;
-
 /** All fixtures of the folder of one rule. */
 export function fixturesOf(folder: string, rule: string): readonly Fixture[] {
   return readdirSync(folder)

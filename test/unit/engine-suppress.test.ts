@@ -10,7 +10,7 @@ import type { Rule } from '../../server/src/rules/rule';
 import { defineRule } from '../../server/src/rules/rule';
 import type { Workspace } from '../../server/src/workspace/workspace';
 import type { YamlNode } from '../../server/src/yaml/node';
-import { uriOf, workspaceOf } from '../support/workspace';
+import { workspaceOf } from '../support/workspace';
 
 const config = defaultConfig();
 

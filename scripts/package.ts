@@ -9,7 +9,7 @@ const root = resolve(__dirname, '..');
 async function main(): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const packagePath = join(root, `plimsoll-${version}.vsix`);
-  // `npm run package` has built already; vsce would build a second time for `vscode:prepublish`.
+  // vsce builds first: the manifest's script `vscode:prepublish`.
   await createVSIX({ cwd: root, packagePath, dependencies: false });
   console.log(`${packagePath} (${Math.round(statSync(packagePath).size / 1024)} KiB)`);
 }

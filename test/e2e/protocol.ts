@@ -11,6 +11,8 @@ export type Request =
   | { readonly kind: 'hover-squiggle' }
   /** Opens the hover of the language status and reads it. */
   | { readonly kind: 'language-status' }
+  /** Clicks the line with this text and moves the cursor to its end. */
+  | { readonly kind: 'cursor-to-end'; readonly line: string }
   /** Types into the focused editor as a person does. */
   | { readonly kind: 'type'; readonly text: string }
   | { readonly kind: 'press'; readonly key: string }

@@ -18,6 +18,9 @@ export async function act(page: Page, prefix: string, request: Request): Promise
       return hoverSquiggle(page);
     case 'language-status':
       return languageStatus(page);
+    case 'cursor-to-end':
+      await clickLine(page, request.line);
+      return page.keyboard.press('End');
     case 'type':
       return page.keyboard.type(request.text);
     case 'press':
@@ -38,6 +41,14 @@ export async function screenshot(page: Page, name: string): Promise<string> {
 
 /** VS Code draws the bulb beside the cursor or in the gutter, with another icon for each kind of action. */
 const lightBulb = '.lightBulbWidget, .glyph-margin-widgets [class*="codicon-gutter-lightbulb"]';
+
+function clickLine(page: Page, line: string): Promise<void> {
+  return page
+    .locator('.monaco-editor .view-line')
+    .filter({ hasText: line })
+    .first()
+    .click({ timeout: 10_000 });
+}
 
 async function clickLightBulb(page: Page, line: string, title: string): Promise<void> {
   await page

@@ -3,7 +3,6 @@ import {
   ConfigurationTarget,
   DiagnosticSeverity,
   Range,
-  Selection,
   commands,
   extensions,
   window,
@@ -92,9 +91,7 @@ export const tests: readonly Test[] = [
       const document = await open('chat.yaml');
       const before = document.getText();
       await finding(document.uri, differs);
-      const editor = await window.showTextDocument(document);
-      const value = document.positionAt(before.indexOf('nvidia.com/gpu: 2') + 'nvidia.com/gpu: 2'.length);
-      editor.selection = new Selection(value, value);
+      await ask({ kind: 'cursor-to-end', line: 'nvidia.com/gpu: 2' });
       await ask({ kind: 'press', key: 'Backspace' });
       await ask({ kind: 'type', text: '4' });
       await noFinding(document.uri, differs);
@@ -151,7 +148,10 @@ export const tests: readonly Test[] = [
           undefined,
       );
       await settings.update('rules', undefined, ConfigurationTarget.Workspace);
-      strictEqual((await finding(document.uri, differs)).severity, DiagnosticSeverity.Error);
+      await until(
+        'severity error',
+        () => findings(document.uri).some((each) => each.severity === DiagnosticSeverity.Error) || undefined,
+      );
       await settings.update('enable', false, ConfigurationTarget.Workspace);
       await until(
         'no finding',
@@ -236,7 +236,11 @@ export const tests: readonly Test[] = [
     name: 'linting the workspace says what was found',
     async run() {
       await commands.executeCommand('plimsoll.lintWorkspace');
-      const text = await ask<string>({ kind: 'text', selector: '.notification-toast' });
+      await commands.executeCommand('notifications.showList');
+      const text = await ask<string>({
+        kind: 'text',
+        selector: '.notifications-center .notification-list-item',
+      });
       match(text, /Plimsoll: \d+ errors?.* in \d+ files?/);
       await commands.executeCommand('notifications.clearAll');
     },

@@ -1,3 +1,4 @@
+import { readSubset } from './block-reader';
 import type { PlacedDocument, Reading, SourceFile, YamlDocument } from './document';
 import { readWithParser } from './parser';
 import { splitDocuments } from './split';
@@ -50,7 +51,7 @@ function lazyDocument(text: string, inline: boolean): YamlDocument {
 
 function readDocument(text: string, inline: boolean): Reading {
   try {
-    return readWithParser(text, inline);
+    return (inline ? undefined : readSubset(text)) ?? readWithParser(text, inline);
   } catch (error) {
     // The parser is not ours and meets any text; what it cannot take must not take the other documents with it.
     const message = `This document could not be read: ${error instanceof Error ? error.message : String(error)}`;

@@ -37,6 +37,32 @@ export function readWithParser(text: string, inline: boolean): Reading {
   return new Conversion(text, mask, inline).read();
 }
 
+/** Lines with a tab in their indentation. */
+const TAB_INDENT = /^ *\t/m;
+
+/** What the parser made of an input. */
+interface Attempt {
+  readonly input: string;
+  readonly layout: Layout;
+  readonly document: Document.Parsed | undefined;
+  /** In order of the text. */
+  readonly errors: Document['errors'];
+}
+
+/** Where the tokens are that say something about the lines they stand on; offsets as in the input. */
+interface Layout {
+  readonly comments: readonly { readonly offset: number; readonly source: string }[];
+  /** A token at which the nesting gets too deep. */
+  readonly tooDeep: number | undefined;
+  /** What may be indented with tabs: quoted scalars and flow collections. */
+  readonly free: readonly Span[];
+  readonly blockScalars: readonly Span[];
+  /** White space with a tab between the dash of a list and its item. */
+  readonly tabsAfterDash: readonly number[];
+  /** Where each quoted scalar starts, by its end. */
+  readonly quotedScalars: ReadonlyMap<number, number>;
+}
+
 class Conversion {
   private readonly input: string;
   /** How far offsets in the input are ahead of those in the document. */
@@ -46,8 +72,6 @@ class Conversion {
   /** How many nodes a walk of the tree under a node meets, aliases followed. */
   private readonly weights = new WeakMap<YamlNode, number>();
   private aliasedNodes = 0;
-  /** Where each quoted scalar starts, by its end. */
-  private readonly quotedScalars = new Map<number, number>();
 
   constructor(
     private readonly text: string,
@@ -61,57 +85,79 @@ class Conversion {
   }
 
   read(): Reading {
-    const tokens = [...new Parser().parse(this.input)];
-    const { comments, tooDeep } = this.survey(tokens);
-    const control = CONTROL_CHARACTER.exec(this.text);
-    if (control !== null) {
-      const at = control.index + this.shift;
-      const code = control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-      this.report('syntax', at, at + 1, `The control character U+${code} is not allowed in YAML`);
-    }
+    let attempt = attemptOf(this.input);
+    if (TAB_INDENT.test(this.input)) attempt = this.withTabs(attempt);
+    const { layout } = attempt;
+    const comments = layout.comments.map(({ offset, source }) => this.comment(offset, source));
+    this.reportCharacters(attempt);
+    this.reportErrors(attempt);
     let root: YamlNode | undefined;
-    if (tooDeep !== undefined) {
+    if (layout.tooDeep !== undefined) {
       const message = `Nested more than ${MAX_DEPTH} levels deep; the document was not read`;
-      this.report('limit', tooDeep, tooDeep + 1, message);
+      this.report('limit', layout.tooDeep, layout.tooDeep + 1, message);
     } else {
-      root = this.compose(tokens);
+      const contents = attempt.document?.contents;
+      if (contents !== undefined && contents !== null && !isNothing(contents)) root = this.node(contents);
     }
     if (root !== undefined && this.mask !== undefined) root = applyHoles(this.text, root, this.mask.holes);
     this.problems.sort((a, b) => a.start - b.start || a.end - b.end);
     return { root, problems: this.problems, comments, templated: this.isTemplated(comments) };
   }
 
-  private compose(tokens: readonly CST.Token[]): YamlNode | undefined {
-    const composer = new Composer({
-      schema: 'failsafe',
-      resolveKnownTags: false,
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-    });
-    let first: Document.Parsed | undefined;
-    const errors: Document['errors'] = [];
-    for (const document of composer.compose(tokens, true, this.input.length)) {
-      first ??= document;
-      errors.push(...document.errors);
+  /**
+   * kubectl takes tabs as indentation within quotes and brackets, which the parser refuses, and refuses them on blank
+   * lines elsewhere, which the parser takes. Where tabs make the parser fail, they are read as spaces.
+   */
+  private withTabs(first: Attempt): Attempt {
+    let attempt = first;
+    const failed = first.errors.length > 0;
+    if (failed) {
+      const spaces = spacesForTabs(this.input, []);
+      // In block scalars tabs are text; where these are shows once the parser gets through.
+      attempt = attemptOf(spacesForTabs(this.input, attemptOf(spaces).layout.blockScalars));
     }
-    this.reportErrors(errors);
-    const contents = first?.contents;
-    return contents === undefined || contents === null || isNothing(contents)
-      ? undefined
-      : this.node(contents);
+    const { free, blockScalars } = attempt.layout;
+    const indents = /^( *)\t[ \t]*(?=([^\s#])?)/gm;
+    for (const match of this.input.matchAll(indents)) {
+      const tab = match.index + (match[1]?.length ?? 0);
+      const isIndent = tab === match.index || (failed && match[2] !== undefined);
+      if (isIndent && !isIn(tab, free) && !isIn(tab, blockScalars)) this.reportTab(tab);
+    }
+    return attempt;
+  }
+
+  private reportTab(offset: number): void {
+    if (this.mask?.structural === true) return;
+    this.report('syntax', offset, offset + 1, 'A tab indents this line; YAML allows only spaces there');
+  }
+
+  /** What kubectl refuses in a text and the parser does not. */
+  private reportCharacters({ layout }: Attempt): void {
+    for (const offset of layout.tabsAfterDash) {
+      this.report(
+        'syntax',
+        offset,
+        offset + 1,
+        'A tab stands between "-" and its item; YAML allows only spaces there',
+      );
+    }
+    const control = CONTROL_CHARACTER.exec(this.text);
+    if (control === null) return;
+    const at = control.index + this.shift;
+    const code = control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    this.report('syntax', at, at + 1, `The control character U+${code} is not allowed in YAML`);
   }
 
   /** One error brings others with it; those on the same line as one before are left out. */
-  private reportErrors(errors: Document['errors']): void {
+  private reportErrors({ input, errors, layout }: Attempt): void {
     if (this.mask?.structural === true) return;
     let reported = -1;
-    for (const error of [...errors].sort((a, b) => a.pos[0] - b.pos[0])) {
+    for (const error of errors) {
       if (error.pos[0] <= reported) continue;
-      const { start, end, message } = describeSyntaxError(error, this.input, this.quotedScalars);
+      const { start, end, message } = describeSyntaxError(error, input, layout.quotedScalars);
       this.report('syntax', start, end, message);
-      const lineEnd = this.input.indexOf('\n', Math.max(start, end));
-      reported = lineEnd === -1 ? this.input.length : lineEnd;
+      const lineEnd = input.indexOf('\n', Math.max(start, end));
+      reported = lineEnd === -1 ? input.length : lineEnd;
     }
   }
 
@@ -120,62 +166,6 @@ class Conversion {
     return (
       this.mask.structural || this.mask.expressions.some((expression) => !isWithin(expression, comments))
     );
-  }
-
-  /** Comments, and the place where the nesting gets too deep; iterative, since the nesting is not yet known. */
-  private survey(tokens: readonly CST.Token[]): { comments: Comment[]; tooDeep: number | undefined } {
-    const comments: Comment[] = [];
-    let tooDeep: number | undefined;
-    const stack: { token: CST.Token; depth: number }[] = [];
-    const push = (token: CST.Token | null | undefined, depth: number): void => {
-      if (token !== null && token !== undefined) stack.push({ token, depth });
-    };
-    const pushAll = (list: readonly CST.Token[] | undefined, depth: number): void => {
-      if (list !== undefined) for (const token of list) push(token, depth);
-    };
-    pushAll(tokens, 0);
-    for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-      const { token, depth } = top;
-      if (depth > MAX_DEPTH && (tooDeep === undefined || token.offset < tooDeep)) tooDeep = token.offset;
-      switch (token.type) {
-        case 'comment':
-          comments.push(this.comment(token.offset, token.source));
-          break;
-        case 'document':
-          pushAll(token.start, depth);
-          push(token.value, depth);
-          pushAll(token.end, depth);
-          break;
-        case 'block-map':
-        case 'block-seq':
-        case 'flow-collection':
-          for (const item of token.items) {
-            pushAll(item.start, depth);
-            push(item.key, depth + 1);
-            pushAll(item.sep, depth);
-            push(item.value, depth + 1);
-          }
-          if (token.type === 'flow-collection') pushAll(token.end, depth);
-          break;
-        case 'block-scalar':
-          pushAll(token.props, depth);
-          break;
-        case 'single-quoted-scalar':
-        case 'double-quoted-scalar':
-          this.quotedScalars.set(token.offset + token.source.length, token.offset);
-          pushAll(token.end, depth);
-          break;
-        case 'scalar':
-        case 'alias':
-        case 'doc-end':
-          pushAll(token.end, depth);
-          break;
-        default:
-          break;
-      }
-    }
-    comments.sort((a, b) => a.start - b.start);
-    return { comments, tooDeep };
   }
 
   private comment(offset: number, source: string): Comment {
@@ -221,7 +211,9 @@ class Conversion {
     const end = (isBlock ? this.trimmedEnd(from, to) : to) - this.shift;
     const expressions = this.mask === undefined ? [] : expressionsIn(this.mask, start, end);
     if (expressions.length > 0) {
-      const text = isBlock ? this.unmaskedBlock(start, end, decoded) : this.unmasked(expressions, decoded);
+      // Whole lines are masked with white space, which folding and the end of a block scalar swallow.
+      const blanked = isBlock && expressions.some((expression) => this.mask?.text[expression.start] === ' ');
+      const text = blanked ? this.unmaskedBlock(start, end, decoded) : this.unmasked(expressions, decoded);
       return scalarNode(start, end, text, text, style, true);
     }
     if (node.tag === undefined) {
@@ -393,6 +385,120 @@ class Conversion {
     if (weight > 1) this.weights.set(node, weight);
     return node;
   }
+}
+
+function attemptOf(input: string): Attempt {
+  const tokens = [...new Parser().parse(input)];
+  const layout = layoutOf(tokens);
+  // Composing recurses into the nesting.
+  if (layout.tooDeep !== undefined) return { input, layout, document: undefined, errors: [] };
+  const composer = new Composer({
+    schema: 'failsafe',
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  let first: Document.Parsed | undefined;
+  const errors: Document['errors'] = [];
+  for (const document of composer.compose(tokens, true, input.length)) {
+    first ??= document;
+    errors.push(...document.errors);
+  }
+  errors.sort((a, b) => a.pos[0] - b.pos[0]);
+  return { input, layout, document: first, errors };
+}
+
+/** Walks the tokens without recursion, since how deep they nest is not yet known. */
+function layoutOf(tokens: readonly CST.Token[]): Layout {
+  const comments: { offset: number; source: string }[] = [];
+  const free: Span[] = [];
+  const blockScalars: Span[] = [];
+  const tabsAfterDash: number[] = [];
+  const quotedScalars = new Map<number, number>();
+  let tooDeep: number | undefined;
+  const stack: { token: CST.Token; depth: number }[] = [];
+  const push = (token: CST.Token | null | undefined, depth: number): void => {
+    if (token !== null && token !== undefined) stack.push({ token, depth });
+  };
+  const pushAll = (list: readonly CST.Token[] | undefined, depth: number): void => {
+    if (list !== undefined) for (const token of list) push(token, depth);
+  };
+  pushAll(tokens, 0);
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { token, depth } = top;
+    if (depth > MAX_DEPTH && (tooDeep === undefined || token.offset < tooDeep)) tooDeep = token.offset;
+    switch (token.type) {
+      case 'comment':
+        comments.push({ offset: token.offset, source: token.source });
+        break;
+      case 'document':
+        pushAll(token.start, depth);
+        push(token.value, depth);
+        pushAll(token.end, depth);
+        break;
+      case 'block-map':
+      case 'block-seq':
+      case 'flow-collection':
+        for (const item of token.items) {
+          pushAll(item.start, depth);
+          push(item.key, depth + 1);
+          pushAll(item.sep, depth);
+          push(item.value, depth + 1);
+          const [dash, space] = item.start;
+          if (
+            dash?.type === 'seq-item-ind' &&
+            space?.type === 'space' &&
+            space.source.includes('\t') &&
+            item.value
+          ) {
+            tabsAfterDash.push(space.offset + space.source.indexOf('\t'));
+          }
+        }
+        if (token.type === 'flow-collection') {
+          pushAll(token.end, depth);
+          free.push({ start: token.offset, end: token.end[0]?.offset ?? Number.POSITIVE_INFINITY });
+        }
+        break;
+      case 'block-scalar':
+        pushAll(token.props, depth);
+        // The source is what follows the header.
+        blockScalars.push({ start: token.offset, end: endOfBlockScalar(token) });
+        break;
+      case 'single-quoted-scalar':
+      case 'double-quoted-scalar':
+        quotedScalars.set(token.offset + token.source.length, token.offset);
+        free.push({ start: token.offset, end: token.offset + token.source.length });
+        pushAll(token.end, depth);
+        break;
+      case 'scalar':
+      case 'alias':
+      case 'doc-end':
+        pushAll(token.end, depth);
+        break;
+      default:
+        break;
+    }
+  }
+  comments.sort((a, b) => a.offset - b.offset);
+  return { comments, tooDeep, free, blockScalars, tabsAfterDash, quotedScalars };
+}
+
+function endOfBlockScalar(token: CST.BlockScalar): number {
+  const header = token.props.at(-1);
+  const start =
+    header === undefined ? token.offset : header.offset + ('source' in header ? header.source.length : 0);
+  return start + token.source.length;
+}
+
+function spacesForTabs(input: string, except: readonly Span[]): string {
+  return input.replace(/^( *\t[ \t]*)/gm, (indent, _, offset: number) =>
+    isIn(offset, except) ? indent : ' '.repeat(indent.length),
+  );
+}
+
+function isIn(offset: number, spans: readonly Span[]): boolean {
+  return spans.some(({ start, end }) => start < offset && offset < end);
 }
 
 function isPair(item: unknown): item is Pair<ParsedNode, ParsedNode | null> {

@@ -46,9 +46,9 @@ export function resolvePlain(text: string): string | number | boolean | null {
 }
 
 function resolveNumber(text: string): string | number {
-  if (text.length <= 15 && DECIMAL.test(text)) return Number(text);
-  // A leading point is read by strconv.ParseFloat as it stands; only the other forms may hold underscores.
-  const plain = text.startsWith('.') || !text.includes('_') ? text : text.replaceAll('_', '');
+  // An integer has no negative zero.
+  if (text.length <= 15 && DECIMAL.test(text)) return Number(text) + 0;
+  const plain = text.includes('_') && !text.startsWith('._') ? text.replaceAll('_', '') : text;
   const prefixed = PREFIXED.exec(plain);
   if (prefixed !== null) {
     const digits = prefixed[3] ?? prefixed[5] ?? prefixed[7] ?? '0';

@@ -152,8 +152,10 @@ function readBlock(source: string, node: ScalarNode): ScalarText {
   const written = raw.filter((line) => !isBlank(line));
   const first = written[0];
   if (first === undefined) return out.done(node);
-  // With an explicit indicator the first line may be indented further than the block.
-  const indent = explicit ? Math.min(...written.map(indentOf)) : indentOf(first);
+  // With an explicit indicator the first line may be indented further than the block; the decoded text tells how far.
+  const firstText = node.text.split('\n').find((line) => line.trim() !== '') ?? '';
+  const further = explicit ? firstText.length - firstText.replace(/^ +/, '').length : 0;
+  const indent = indentOf(first) - further;
   const lines: Line[] = raw.map((line) => ({
     start: Math.min(line.start + indent, line.end),
     end: line.end,

@@ -130,20 +130,17 @@ function lintFile(session: Session, uri: string): FileResult {
     const resources = byDocument.get(index) ?? [];
     if (resources.length === 0 && !(mayMatter(document) && namesKind(document.text))) continue;
     if (document.problems.length > 0) {
-      if (document.templated) {
-        skipped.push({ document: index, why: 'The template is no YAML before it is rendered' });
-      } else {
-        candidates.push(
-          ...document.problems.flatMap((problem) => problemCandidate(uri, placed, problem, fileLevel)),
-        );
-        if (document.problems.some(({ code }) => code !== 'duplicate-key')) {
-          skipped.push({
-            document: index,
-            why: 'The document is not well-formed YAML, so no rule was run on it',
-          });
-          checked.push({ placed, ran: undefined });
-          continue;
-        }
+      candidates.push(
+        ...document.problems.flatMap((problem) => problemCandidate(uri, placed, problem, fileLevel)),
+      );
+      // What stands behind a mistake would look as if it were missing.
+      if (document.problems.some(({ code }) => code !== 'duplicate-key')) {
+        skipped.push({
+          document: index,
+          why: 'The document is not well-formed YAML, so no rule was run on it',
+        });
+        checked.push({ placed, ran: undefined });
+        continue;
       }
     }
     const effective = resources.map((resource) => effectiveConfig(config, resource));

@@ -10,8 +10,8 @@ const root = resolve(__dirname, '..', '..');
 /** The documentation of the rules is one file for each, so the sources say what is expected. */
 function rulePages(): readonly string[] {
   return ['rules', 'engine/docs']
-    .flatMap((folder) => readdirSync(join(root, 'server', 'src', folder), { recursive: true }))
-    .map((name) => String(name).split(/[\\/]/).at(-1) ?? '')
+    .flatMap((folder) => readdirSync(join(root, 'server', 'src', folder), { recursive: true }).map(String))
+    .map((name) => name.split(/[\\/]/).at(-1) ?? '')
     .filter((name) => name.endsWith('.md'))
     .map((name) => `dist/rules/${name}`);
 }

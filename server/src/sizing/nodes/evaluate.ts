@@ -108,17 +108,25 @@ export interface PreparedTerm {
   readonly doubtful: boolean;
 }
 
+/** Where a pod may be placed: everything but what it asks of resources. Equal placements are read once. */
+export interface Placement {
+  readonly tolerations: readonly Toleration[];
+  /** The alternatives of the required affinity; at least one. */
+  readonly terms: readonly PreparedTerm[];
+  /**
+   * The alternatives in the order in which Karpenter tries them: with the heaviest preference treated as required,
+   * then, for the last alternative, with one preference after the other dropped.
+   */
+  readonly tries: readonly PreparedTerm[];
+  readonly doubtful: boolean;
+}
+
 export interface PreparedPod {
+  readonly placement: Placement;
   readonly requests: ResourceList;
   /** The same as pairs. */
   readonly asked: readonly (readonly [resource: string, amount: number])[];
   readonly unknownRequests: readonly string[];
-  readonly tolerations: readonly Toleration[];
-  /** At least one. */
-  readonly terms: readonly PreparedTerm[];
-  /** Heaviest first. */
-  readonly preferences: readonly Requirements[];
-  readonly doubtful: boolean;
 }
 
 /** Rows in the order of what they hold, with the set of the first n of them for every n. */
@@ -164,6 +172,11 @@ export interface PreparedPool {
   readonly doubtful: boolean;
   readonly capacityTypes: readonly string[];
   readonly fixed: Fixed;
+  /** Selections made so far, by term, with taints `PreferNoSchedule` kept or tolerated. */
+  readonly selections: {
+    readonly strict: WeakMap<PreparedTerm, Selection>;
+    readonly tolerant: WeakMap<PreparedTerm, Selection>;
+  };
   /** Some requirement has `minValues`. */
   readonly minValues: boolean;
   /** Taken by DaemonSets, by row: certainly and at most. */
@@ -175,10 +188,12 @@ export interface PreparedPool {
 export interface Context {
   readonly options: FitOptions;
   readonly world: World;
-  /** Sets that an evaluation works in; nothing that outlives it may refer to them. */
-  readonly scratch: { readonly yes: Bits; readonly possible: Bits };
   /** In launch order. */
   readonly pools: readonly PreparedPool[];
+  /** Placements read so far, by their text. */
+  readonly placements: Map<string, Placement>;
+  /** Sets that an evaluation works in; nothing that outlives it may refer to them. */
+  readonly scratch: { readonly yes: Bits; readonly possible: Bits };
 }
 
 /** The rows on which a pod can run in a pool. */
@@ -223,35 +238,46 @@ function readTerm(pod: PodSpec, term: NodeSelectorTerm | undefined): PreparedTer
   };
 }
 
-/** Reads a pod once, for any number of pools. */
-export function preparePod(pod: PodSpec, options: FitOptions): PreparedPod {
-  const requests = podRequests(pod.resources);
-  const asked = [...Object.keys(requests.amounts), ...requests.unknown];
-  const tolerations = [
-    ...(pod.tolerations ?? []),
-    ...(options.extendedResourceToleration === false ? [] : extendedResourceTolerations(asked)),
-  ];
+/** The term with a preference treated as a requirement, as Karpenter does until that fails. */
+function withPreference(term: PreparedTerm, preference: Requirements | undefined): PreparedTerm {
+  if (preference === undefined) return term;
+  const requirements = new Map(term.requirements);
+  for (const [key, set] of preference) addRequirement(requirements, key, set);
+  return { ...term, requirements };
+}
+
+function readPlacement(pod: PodSpec, added: readonly Toleration[]): Placement {
   const required = pod.requiredTerms ?? [];
+  const terms =
+    required.length === 0 ? [readTerm(pod, undefined)] : required.map((term) => readTerm(pod, term));
   const preferences = (pod.preferredTerms ?? [])
     .toSorted((a, b) => b.weight - a.weight)
     .map(({ term }) => readRequirements(term.matchExpressions ?? []).requirements);
-  const amounts = { ...requests.amounts, pods: 1 };
+  const last = terms.slice(-1);
   return {
-    requests: amounts,
-    asked: Object.entries(amounts),
-    unknownRequests: requests.unknown,
-    tolerations,
-    terms: required.length === 0 ? [readTerm(pod, undefined)] : required.map((term) => readTerm(pod, term)),
-    preferences,
+    tolerations: [...(pod.tolerations ?? []), ...added],
+    terms,
+    tries: [
+      ...terms.map((term) => withPreference(term, preferences[0])),
+      ...preferences.flatMap((_, index) => last.map((term) => withPreference(term, preferences[index + 1]))),
+    ],
     doubtful: pod.incomplete === true,
   };
 }
 
-/** The term with a preference treated as a requirement, as Karpenter does until that fails. */
-export function withPreference(term: PreparedTerm, preference: Requirements): PreparedTerm {
-  const requirements = new Map(term.requirements);
-  for (const [key, set] of preference) addRequirement(requirements, key, set);
-  return { ...term, requirements };
+/** Reads a pod once, for any number of pools. */
+export function preparePod(pod: PodSpec, context: Pick<Context, 'options' | 'placements'>): PreparedPod {
+  const { resources, ...rest } = pod;
+  const requests = podRequests(resources);
+  const added =
+    context.options.extendedResourceToleration === false
+      ? []
+      : extendedResourceTolerations([...Object.keys(requests.amounts), ...requests.unknown]);
+  const key = JSON.stringify([rest, added]);
+  let placement = context.placements.get(key);
+  if (placement === undefined) context.placements.set(key, (placement = readPlacement(pod, added)));
+  const amounts = { ...requests.amounts, pods: 1 };
+  return { placement, requests: amounts, asked: Object.entries(amounts), unknownRequests: requests.unknown };
 }
 
 // --------------------------------------------------------------------------------------------------------- pools
@@ -432,11 +458,14 @@ export function fixedSatisfies(key: string, set: ValueSet, fixed: Fixed): 'yes' 
   }
 }
 
+/** The rows on which labels and taints let a pod run. */
 interface Selection {
   readonly yes: Bits;
   readonly possible: Bits;
   readonly capacityTypes: readonly string[];
 }
+
+const nowhere: Selection = { yes: emptyBits(0), possible: emptyBits(0), capacityTypes: [] };
 
 /** Labels that node groups carry and that come from their fixed properties. */
 const fixedOfNodeGroups: ReadonlySet<string> = new Set([zoneLabel, osLabel, 'topology.kubernetes.io/region']);
@@ -524,6 +553,7 @@ function preparePool(
     doubtful,
     capacityTypes: remainingCapacityTypes(read.requirements.get(capacityTypeLabel), fixed),
     fixed,
+    selections: { strict: new WeakMap(), tolerant: new WeakMap() },
     minValues: [...read.requirements.values()].some((set) => set.minValues !== undefined),
     overhead: noOverhead,
     column: columnsOf(
@@ -563,29 +593,26 @@ export function withinLimits(has: Bounds, limits: ResourceList): 'yes' | 'no' | 
  */
 function select(
   pool: PreparedPool,
-  pod: PreparedPod,
+  placement: Placement,
   term: PreparedTerm,
   toleratePreferred: boolean,
   world: World,
-  into: { readonly yes: Bits; readonly possible: Bits },
 ): Selection | undefined {
-  let doubtful = pool.doubtful || pod.doubtful || term.doubtful;
+  let doubtful = pool.doubtful || placement.doubtful || term.doubtful;
   for (const taint of pool.taints) {
-    const truth = tolerated(pod.tolerations, taint);
+    const truth = tolerated(placement.tolerations, taint);
     if (truth === 'no') return undefined;
     if (truth === 'unknown') doubtful = true;
   }
   if (!toleratePreferred) {
     for (const taint of pool.preferredTaints)
-      if (tolerated(pod.tolerations, taint) === 'no') return undefined;
+      if (tolerated(placement.tolerations, taint) === 'no') return undefined;
   }
   if (!term.satisfiable) return undefined;
 
   const { fixed } = pool;
-  const yes = into.yes;
-  const possible = into.possible;
-  replaceBits(yes, pool.yes);
-  replaceBits(possible, pool.possible);
+  const yes = copyBits(pool.yes);
+  const possible = copyBits(pool.possible);
   let capacityTypes = pool.capacityTypes;
   let named = 0;
   let replaced = 0;
@@ -629,6 +656,23 @@ function select(
   return { yes, possible, capacityTypes };
 }
 
+/** The same, remembered by the pool: a term belongs to one placement. */
+function selectionOf(
+  pool: PreparedPool,
+  placement: Placement,
+  term: PreparedTerm,
+  toleratePreferred: boolean,
+  world: World,
+): Selection | undefined {
+  const known = toleratePreferred ? pool.selections.tolerant : pool.selections.strict;
+  let selection = known.get(term);
+  if (selection === undefined) {
+    selection = select(pool, placement, term, toleratePreferred, world) ?? nowhere;
+    known.set(term, selection);
+  }
+  return selection === nowhere ? undefined : selection;
+}
+
 /** The rows of a pool that a pod can run on, for one alternative of its affinity. */
 export function evaluate(
   pool: PreparedPool,
@@ -637,9 +681,12 @@ export function evaluate(
   toleratePreferred: boolean,
   context: Context,
 ): Outcome | undefined {
-  const selection = select(pool, pod, term, toleratePreferred, context.world, context.scratch);
+  const selection = selectionOf(pool, pod.placement, term, toleratePreferred, context.world);
   if (selection === undefined) return undefined;
-  const { yes, possible, capacityTypes } = selection;
+  const { capacityTypes } = selection;
+  const { yes, possible } = context.scratch;
+  replaceBits(yes, selection.yes);
+  replaceBits(possible, selection.possible);
   if (isEmpty(possible)) return undefined;
   for (const [resource, asked] of pod.asked) {
     // DaemonSets may leave less than nothing, so that even a pod that asks for nothing must be compared with them.
@@ -728,8 +775,8 @@ function withDaemonSets(
   for (const daemon of daemons) {
     const yes = emptyBits(size);
     const possible = emptyBits(size);
-    for (const term of daemon.terms) {
-      const selection = select(pool, daemon, term, true, context.world, context.scratch);
+    for (const term of daemon.placement.terms) {
+      const selection = select(pool, daemon.placement, term, true, context.world);
       if (selection === undefined) continue;
       merge(yes, selection.yes);
       merge(possible, selection.possible);
@@ -777,16 +824,19 @@ export function prepare(pools: readonly PoolSpec[], options: FitOptions = {}): C
       return (offers[row] ??= offerOf(candidate, pool, options));
     };
   };
-  const daemons = (options.daemonSets ?? []).map((pod) => preparePod(pod, options));
   const size = world.rows.length;
-  const scratch = { yes: emptyBits(size), possible: emptyBits(size) };
-  return {
+  const base: Omit<Context, 'pools'> = {
     options,
     world,
-    scratch,
+    placements: new Map(),
+    scratch: { yes: emptyBits(size), possible: emptyBits(size) },
+  };
+  const daemons = (options.daemonSets ?? []).map((pod) => preparePod(pod, base));
+  return {
+    ...base,
     pools: inLaunchOrder(pools).map((pool) => {
       const prepared = preparePool(pool, world, options, offerIn(pool));
-      return daemons.length === 0 ? prepared : withDaemonSets(prepared, daemons, { world, options, scratch });
+      return daemons.length === 0 ? prepared : withDaemonSets(prepared, daemons, base);
     }),
   };
 }

@@ -107,7 +107,7 @@ function valuesOf(context: Context, rows: Bits, label: string): readonly string[
 
 function taintExclusions(pool: PreparedPool, pod: PreparedPod): readonly Exclusion[] {
   return pool.taints
-    .filter((taint) => tolerated(pod.tolerations, taint) === 'no')
+    .filter((taint) => tolerated(pod.placement.tolerations, taint) === 'no')
     .map((taint) => ({ kind: 'taint', taint }));
 }
 
@@ -303,14 +303,14 @@ function explainTerm(
  */
 export function explain(fit: FitContext, pod: PodSpec): readonly PoolExplanation[] {
   const { context } = fit;
-  const prepared = preparePod(pod, context.options);
+  const prepared = preparePod(pod, context);
   return context.pools.map((pool) => {
-    const terms = prepared.terms.map((term) => explainTerm(context, pool, prepared, term));
+    const terms = prepared.placement.terms.map((term) => explainTerm(context, pool, prepared, term));
     let best = 0;
     terms.forEach((exclusions, index) => {
       if (exclusions.length < (terms[best]?.length ?? 0)) best = index;
     });
-    const term = prepared.terms[best];
+    const term = prepared.placement.terms[best];
     const nearest = term === undefined ? undefined : nearestOf(context, pool, prepared, term);
     return {
       pool: pool.spec,

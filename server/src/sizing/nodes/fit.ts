@@ -1,6 +1,6 @@
 import { hasBit, isEmpty, members, merge } from './bits';
 import type { Bits } from './bits';
-import { evaluate, prepare, preparePod, withPreference } from './evaluate';
+import { evaluate, prepare, preparePod } from './evaluate';
 import type {
   Context,
   FitOptions,
@@ -161,7 +161,7 @@ function outcomeOf(
 /** The rows of a pool over all alternatives of the pod, without its preferences. */
 function outcomeOfAllTerms(fit: FitContext, pool: PreparedPool, pod: PreparedPod): Outcome | undefined {
   let all: Outcome | undefined;
-  for (const term of pod.terms) {
+  for (const term of pod.placement.terms) {
     const outcome = outcomeOf(fit, pool, pod, term, true);
     if (outcome === undefined) continue;
     if (all === undefined) all = outcome;
@@ -176,36 +176,19 @@ function outcomeOfAllTerms(fit: FitContext, pool: PreparedPool, pod: PreparedPod
   return all;
 }
 
-/** One try of Karpenter: an alternative of the affinity, with preferences that are still treated as required. */
-interface Attempt {
-  readonly term: PreparedTerm;
-  readonly toleratePreferred: boolean;
-}
-
 /**
- * The tries in Karpenter's order: it drops alternatives of the required affinity from the front, then preferences from
- * the heaviest, then tolerates `PreferNoSchedule`.
+ * The pool that Karpenter takes: it drops alternatives of the required affinity from the front, then preferences from
+ * the heaviest, then tolerates `PreferNoSchedule`, and tries every pool before it drops the next.
  */
-function attempts(pod: PreparedPod, pools: readonly PreparedPool[]): readonly Attempt[] {
-  const [heaviest] = pod.preferences;
-  const list: Attempt[] = pod.terms.map((term) => ({
-    term: heaviest === undefined ? term : withPreference(term, heaviest),
-    toleratePreferred: false,
-  }));
-  const last = pod.terms.at(-1);
-  if (last === undefined) return list;
-  for (let dropped = 1; dropped <= pod.preferences.length; dropped += 1) {
-    const next = pod.preferences[dropped];
-    list.push({ term: next === undefined ? last : withPreference(last, next), toleratePreferred: false });
-  }
-  if (pools.some((pool) => pool.preferredTaints.length > 0))
-    list.push({ term: last, toleratePreferred: true });
-  return list;
-}
-
 function launchOf(fit: FitContext, pod: PreparedPod): PoolFit | undefined {
   const { pools } = fit.context;
-  for (const { term, toleratePreferred } of attempts(pod, pools)) {
+  const { tries } = pod.placement;
+  const last = pools.some((pool) => pool.preferredTaints.length > 0) ? tries.slice(-1) : [];
+  const ordered = [
+    ...tries.map((term) => [term, false] as const),
+    ...last.map((term) => [term, true] as const),
+  ];
+  for (const [term, toleratePreferred] of ordered) {
     for (const pool of pools) {
       const outcome = outcomeOf(fit, pool, pod, term, toleratePreferred);
       if (outcome !== undefined && !isEmpty(outcome.yes)) return poolFit(fit, pool, outcome);
@@ -221,9 +204,7 @@ function answer(fit: FitContext, pod: PreparedPod): Fit {
     return { verdict: pools.some((pool) => pool.verdict === 'unknown') ? 'unknown' : 'none', pools };
   }
   const simple =
-    pod.terms.length === 1 &&
-    pod.preferences.length === 0 &&
-    fit.context.pools.every((pool) => pool.preferredTaints.length === 0);
+    pod.placement.tries.length === 1 && fit.context.pools.every((pool) => pool.preferredTaints.length === 0);
   // Karpenter may find nothing where a term that it has dropped would have done; the pod can still run there.
   const launch = simple ? first : (launchOf(fit, pod) ?? first);
   return { verdict: 'fits', launch, pools };
@@ -234,7 +215,7 @@ export function fit(pools: FitContext, pod: PodSpec): Fit {
   const key = JSON.stringify(pod);
   let known = pools.answers.get(key);
   if (known === undefined) {
-    known = answer(pools, preparePod(pod, pools.context.options));
+    known = answer(pools, preparePod(pod, pools.context));
     pools.answers.set(key, known);
   }
   return known;

@@ -170,7 +170,7 @@ export function effectiveConfig(config: Config, place: ConfigPlace): Effective {
   if (known === undefined) effectives.set(config, (known = new Map<string, Effective>()));
   const path = config.overrides.length === 0 ? undefined : relativePath(config.base, place.uri);
   const holds = config.overrides.filter((override) => holdsAt(override, path, place));
-  const key = holds.map((override) => config.overrides.indexOf(override)).join();
+  const key = holds.length === 0 ? '' : holds.map((override) => config.overrides.indexOf(override)).join();
   let effective = known.get(key);
   if (effective === undefined) known.set(key, (effective = makeEffective(config, holds)));
   return effective;

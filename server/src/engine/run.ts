@@ -115,8 +115,8 @@ function lintFile(session: Session, uri: string): FileResult {
 
   const skipped: Skipped[] = [];
   const unmet = new Map<string, string>();
-  const candidates: Candidate[] = [];
-  const checked: CheckedDocument[] = [];
+  const findings: Finding[] = [];
+  const suppressed: SuppressedFinding[] = [];
   const byDocument = new Map<number, Resource[]>();
   for (const resource of session.workspace.resourcesOf(uri)) {
     const { index } = resource.placed;
@@ -128,47 +128,33 @@ function lintFile(session: Session, uri: string): FileResult {
   for (const placed of file.documents) {
     const { document, index } = placed;
     const resources = byDocument.get(index) ?? [];
-    if (resources.length === 0 && !(mayMatter(document) && namesKind(document.text))) continue;
-    if (document.problems.length > 0) {
-      candidates.push(
-        ...document.problems.flatMap((problem) => problemCandidate(uri, placed, problem, fileLevel)),
-      );
-      // What stands behind a mistake would look as if it were missing.
-      if (document.problems.some(({ code }) => code !== 'duplicate-key')) {
-        skipped.push({
-          document: index,
-          why: 'The document is not well-formed YAML, so no rule was run on it',
-        });
-        checked.push({ placed, ran: undefined });
-        continue;
-      }
+    if (resources.length === 0 && !isMeantForUs(document)) continue;
+    const candidates = document.problems.flatMap((problem) =>
+      problemCandidate(uri, placed, problem, fileLevel),
+    );
+    let ran: Ran | undefined;
+    // What stands behind a mistake would look as if it were missing.
+    if (document.problems.some(({ code }) => code !== 'duplicate-key')) {
+      skipped.push({
+        document: index,
+        why: 'The document is not well-formed YAML, so no rule was run on it',
+      });
+    } else {
+      const effective = resources.map((resource) => effectiveConfig(config, resource));
+      candidates.push(...checkDocument(session, uri, placed, resources, effective, unmet));
+      ran = ranIn(session, effective);
     }
-    const effective = resources.map((resource) => effectiveConfig(config, resource));
-    const found = checkDocument(session, uri, placed, resources, effective, unmet);
-    candidates.push(...found);
-    checked.push({ placed, ran: ranIn(session, effective) });
+    const silent = superseded(candidates, (rule, resource) =>
+      speaksElsewhere(session, rule, resource as Resource),
+    );
+    applySuppressions(uri, placed, candidates, silent, ran, fileLevel, findings, suppressed);
   }
   for (const [rule, why] of unmet) skipped.push({ rule, why });
-
-  const silent = superseded(candidates, (rule, resource) =>
-    speaksElsewhere(session, rule, resource as Resource),
-  );
-  const suppressed: SuppressedFinding[] = [];
-  const findings: Finding[] = [];
-  for (const { placed, ran } of checked) {
-    const own = candidates.filter((candidate) => candidate.placed === placed);
-    const outcome = applySuppressions(uri, placed, own, silent, ran, fileLevel);
-    findings.push(...outcome.findings);
-    suppressed.push(...outcome.suppressed);
-  }
   return { uri, findings: findings.sort(inOrder), suppressed, skipped };
 }
 
-interface CheckedDocument {
-  readonly placed: PlacedDocument;
-  /** Whether a rule was run on the document, and could have been heard; `undefined` when none was. */
-  readonly ran: ((rule: string) => boolean) | undefined;
-}
+/** Whether a rule was run on a document, and could have been heard. */
+type Ran = (rule: string) => boolean;
 
 function inOrder(a: Finding, b: Finding): number {
   return (
@@ -178,9 +164,11 @@ function inOrder(a: Finding, b: Finding): number {
   );
 }
 
-/** A document that is meant to be a Kubernetes object, even if it cannot be read as one. */
-function namesKind(text: string): boolean {
-  return /^\s*["']?apiVersion["']?\s*:/m.test(text) && /^\s*["']?kind["']?\s*:/m.test(text);
+/** A document that is meant to be a Kubernetes object of a kind that matters, even if it cannot be read as one. */
+function isMeantForUs(document: YamlDocument): boolean {
+  const { text } = document;
+  if (!text.includes('apiVersion') || !text.includes('kind')) return false;
+  return mayMatter(document) && /^[ \t]*["']?apiVersion["']?\s*:/m.test(text);
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -255,20 +243,23 @@ function checkDocument(
 ): Candidate[] {
   const cached = documentReports(session, uri, placed, resources, effective);
   for (const error of cached.errors) keepFirst(session.errors, error);
-  return resources.flatMap((resource, index) => {
-    const reports = [...(cached.reports[index] ?? [])];
+  const candidates: Candidate[] = [];
+  resources.forEach((resource, index) => {
+    for (const report of cached.reports[index] ?? []) candidates.push(toCandidate(report, resource));
     const place = effective[index];
-    if (place !== undefined) {
-      for (const rule of session.rules) {
-        if (rule.needs === 'document' || !appliesTo(rule, resource) || !place.mayRun(rule)) continue;
-        const why = unmetNeed(session, rule.needs);
-        if (why === undefined)
-          reports.push(...runRule(session.workspace, rule, resource, place, session.errors));
-        else unmet.set(rule.id, why);
+    if (place === undefined) return;
+    for (const rule of planOf(session, place, resource).wider) {
+      const why = unmetNeed(session, rule.needs);
+      if (why !== undefined) {
+        unmet.set(rule.id, why);
+        continue;
+      }
+      for (const report of runRule(session.workspace, rule, resource, place, session.errors)) {
+        candidates.push(toCandidate(report, resource));
       }
     }
-    return reports.map((report) => toCandidate(report, resource));
   });
+  return candidates;
 }
 
 /** What the rules that need this document only say about it; from the cache when nothing they see has changed. */
@@ -294,9 +285,9 @@ function documentReports(
   const reports = resources.map((resource, index) => {
     const place = effective[index];
     if (place === undefined) return [];
-    return session.rules
-      .filter((rule) => rule.needs === 'document' && appliesTo(rule, resource) && place.mayRun(rule))
-      .flatMap((rule) => runRule(undefined, rule, resource, place, errors));
+    return planOf(session, place, resource).document.flatMap((rule) =>
+      runRule(undefined, rule, resource, place, errors),
+    );
   });
   const fresh = { uri, rules: session.rules, roles, effective, reports, errors: [...errors.values()] };
   cache.set(placed.document, fresh);
@@ -305,6 +296,37 @@ function documentReports(
 
 function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+/** The rules that run on resources of one kind in one place of the configuration, by what they need. */
+interface Plan {
+  readonly document: readonly Rule[];
+  readonly wider: readonly Rule[];
+}
+
+const plans = new WeakMap<
+  Effective,
+  { readonly rules: readonly Rule[]; readonly byKind: Map<string, Plan> }
+>();
+
+function planOf(session: Session, effective: Effective, resource: Resource): Plan {
+  let known = plans.get(effective);
+  if (known?.rules !== session.rules) {
+    known = { rules: session.rules, byKind: new Map() };
+    plans.set(effective, known);
+  }
+  // Two groups can share a kind, of which one has pods.
+  const key = `${resource.group}/${resource.kind}`;
+  let plan = known.byKind.get(key);
+  if (plan === undefined) {
+    const rules = session.rules.filter((rule) => appliesTo(rule, resource) && effective.mayRun(rule));
+    plan = {
+      document: rules.filter(({ needs }) => needs === 'document'),
+      wider: rules.filter(({ needs }) => needs !== 'document'),
+    };
+    known.byKind.set(key, plan);
+  }
+  return plan;
 }
 
 function appliesTo(rule: Rule, resource: Resource): boolean {
@@ -496,7 +518,7 @@ function speaksElsewhere(session: Session, id: string, resource: Resource): bool
 // ---------------------------------------------------------------------------------------------------------------
 // Suppressions
 
-function ranIn(session: Session, effective: readonly Effective[]): (id: string) => boolean {
+function ranIn(session: Session, effective: readonly Effective[]): Ran {
   return (id) => {
     const rule = session.rules.find((candidate) => candidate.id === id);
     // The engine's own checks always run; `*` covers whatever ran.
@@ -517,13 +539,13 @@ function applySuppressions(
   placed: PlacedDocument,
   candidates: readonly Candidate[],
   silent: ReadonlySet<Candidate>,
-  ran: ((rule: string) => boolean) | undefined,
+  ran: Ran | undefined,
   effective: Effective,
-): { readonly findings: readonly Finding[]; readonly suppressed: readonly SuppressedFinding[] } {
+  findings: Finding[],
+  suppressed: SuppressedFinding[],
+): void {
   const { document, offset } = placed;
   const { list, problems } = suppressionsOf(document);
-  const findings: Finding[] = [];
-  const suppressed: SuppressedFinding[] = [];
   const used = new Set<object>();
   const take = (finding: Finding, at: Span, accepted: Decision['accepted'], isSilent: boolean): void => {
     const hiding = list.filter((suppression) => hides(suppression, document, finding.rule, at));
@@ -596,5 +618,4 @@ function applySuppressions(
       about('unused-suppression', suppression.at, `${what} hidden by this suppression`, fixes);
     }
   }
-  return { findings, suppressed };
 }

@@ -62,7 +62,7 @@ interface Trace {
 
 interface TraceFile {
   readonly meta?: { readonly flags?: Readonly<Record<string, string>> };
-  readonly cases: readonly Trace[];
+  readonly cases?: readonly Trace[];
 }
 
 export const run: VectorRunner = (data) => {
@@ -70,12 +70,13 @@ export const run: VectorRunner = (data) => {
   const controller = controllerOf(file.meta?.flags ?? {});
   const differences: string[] = [];
   let equal = 0;
-  for (const trace of file.cases) {
+  const cases = file.cases ?? [];
+  for (const trace of cases) {
     const found = replay(trace, controller);
     if (found.length === 0) equal += 1;
     differences.push(...found.map((difference) => `trace ${trace.id}: ${difference}`));
   }
-  const total = file.cases.length;
+  const total = cases.length;
   return { differences, summary: `${equal} of ${total}`, ok: equal === total && total > 0 };
 };
 

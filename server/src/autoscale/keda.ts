@@ -114,12 +114,12 @@ function unknown(name: string | undefined, reader: PlainReader, problem: string)
 function pausedAt(annotations: Readonly<Record<string, unknown>>): number | 'now' | undefined {
   const replicas = annotations['autoscaling.keda.sh/paused-replicas'];
   if (replicas !== undefined && /^\d+$/.test(String(replicas))) return Number(replicas);
-  return isTrue(annotations['autoscaling.keda.sh/paused']) ? 'now' : undefined;
+  return isOn(annotations['autoscaling.keda.sh/paused']) ? 'now' : undefined;
 }
 
-/** As Go's ParseBool reads it. */
-function isTrue(value: unknown): boolean {
-  return ['1', 't', 'T', 'true', 'True', 'TRUE'].includes(String(value));
+/** What Go's ParseBool takes for false turns an annotation off; KEDA takes anything else that is written for a wish to pause. */
+function isOn(value: unknown): boolean {
+  return value !== undefined && !['0', 'f', 'F', 'false', 'False', 'FALSE'].includes(String(value));
 }
 
 /** Copied as it is, but for the annotations that freeze one direction. */
@@ -129,8 +129,8 @@ function behaviorOf(
   annotations: Readonly<Record<string, unknown>>,
 ): Behavior | undefined {
   const written = readBehavior(reader, value);
-  const freezeDown = isTrue(annotations['autoscaling.keda.sh/paused-scale-in']);
-  const freezeUp = isTrue(annotations['autoscaling.keda.sh/paused-scale-out']);
+  const freezeDown = isOn(annotations['autoscaling.keda.sh/paused-scale-in']);
+  const freezeUp = isOn(annotations['autoscaling.keda.sh/paused-scale-out']);
   if (!freezeDown && !freezeUp) return written;
   const { scaleUp, scaleDown } = written ?? fillBehavior(undefined, undefined);
   return {

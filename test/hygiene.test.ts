@@ -288,7 +288,8 @@ describe('rules', () => {
     describe(id, () => {
       test('has an id, a summary and severities that make sense', () => {
         assert.match(id, /^[a-z0-9]+(-[a-z0-9]+)+$/);
-        assert.match(meta.summary, /^[A-Z].*[^.]$/, 'a sentence without its full stop');
+        // It may start with a name of the field in lower case, such as minReplicas.
+        assert.match(meta.summary, /^[A-Za-z].*[^.]$/, 'a sentence without its full stop');
         assert.ok(meta.summary.length <= 100, 'the summary fits on a line');
         if (meta.severity === 'off')
           assert.ok(meta.strict !== undefined, 'a rule that is off is on in strict');

@@ -199,7 +199,8 @@ export function answerOf(one: FitCase, options: FitOptions): FitAnswer | { reado
   };
 }
 
-function difference(one: FitCase, options: FitOptions): string | undefined {
+/** What differs between the recorded and the computed answer; `undefined` when nothing does. */
+export function difference(one: FitCase, options: FitOptions): string | undefined {
   const got = answerOf(one, options);
   const want = one.answer;
   if (want.result !== 'launched' || got.result !== 'launched') {

@@ -107,34 +107,25 @@ function poolFit(fit: FitContext, pool: PreparedPool, outcome: Outcome | undefin
     }
     return none;
   }
-  return new Answer(fit, pool.spec, outcome);
+  return answerIn(fit, pool.spec, outcome);
 }
 
-/** The lists of an answer are long and seldom read in full for every pool, so that each is made when first read. */
-class Answer implements PoolFit {
-  private readonly fit: FitContext;
-  private readonly outcome: Outcome;
-  private listed: readonly Candidate[] | undefined;
-  readonly pool: PoolSpec;
-  readonly verdict: Verdict;
-
-  constructor(fit: FitContext, pool: PoolSpec, outcome: Outcome) {
-    this.fit = fit;
-    this.outcome = outcome;
-    this.pool = pool;
-    this.verdict = isEmpty(outcome.yes) ? 'unknown' : 'fits';
-  }
-
-  get candidates(): readonly Candidate[] {
-    return (this.listed ??= candidatesOf(this.fit, this.outcome.yes, this.outcome.capacityTypes));
-  }
-
-  get possible(): readonly string[] {
-    const { yes, possible } = this.outcome;
-    return members(possible)
-      .filter((row) => !hasBit(yes, row))
-      .map((row) => this.fit.context.world.rows[row]?.name ?? '');
-  }
+/** The lists of an answer are long and seldom read for every pool, so that each is made when first read. */
+function answerIn(fit: FitContext, pool: PoolSpec, outcome: Outcome): PoolFit {
+  let candidates: readonly Candidate[] | undefined;
+  let possible: readonly string[] | undefined;
+  return {
+    pool,
+    verdict: isEmpty(outcome.yes) ? 'unknown' : 'fits',
+    get candidates() {
+      return (candidates ??= candidatesOf(fit, outcome.yes, outcome.capacityTypes));
+    },
+    get possible() {
+      return (possible ??= members(outcome.possible)
+        .filter((row) => !hasBit(outcome.yes, row))
+        .map((row) => fit.context.world.rows[row]?.name ?? ''));
+    },
+  };
 }
 
 /**

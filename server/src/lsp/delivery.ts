@@ -20,7 +20,7 @@ const pushDelay = 60;
 /** Milliseconds after the last change before all other files are looked at again. */
 const settleDelay = 250;
 /** Milliseconds of work after which everything else gets a turn. */
-const sliceLength = 10;
+const sliceLength = 5;
 
 /** How the client wants to be told. */
 export interface DeliveryAbilities {

@@ -9,7 +9,7 @@ import { createFolderRules, gitIgnoreAbove, walkFolder, whyRefused } from './wal
 /** Files that are read at a time. */
 const batchSize = 16;
 /** Milliseconds of work after which everything else gets a turn. */
-const sliceLength = 10;
+const sliceLength = 5;
 
 export type PathChange = 'created' | 'changed' | 'deleted';
 
@@ -92,11 +92,13 @@ export function createScanner(
       gone(isGone ? undefined : whyRefused(error));
     }
   };
+  let since = clock.now();
+  const isLate = (): boolean => clock.now() - since > sliceLength;
   const readAll = async (paths: readonly string[]): Promise<void> => {
     await Promise.all(paths.map(read));
-    for (let start = clock.now(); !project.catchUp(() => clock.now() - start > sliceLength);) {
+    while (!project.catchUp(isLate) || isLate()) {
       await clock.nextTurn();
-      start = clock.now();
+      since = clock.now();
     }
   };
 

@@ -13,7 +13,9 @@ import {
   DidChangeWatchedFilesNotification,
   FileChangeType,
   MarkupKind,
+  MessageType,
   PositionEncodingKind,
+  ShowMessageNotification,
   TextDocumentSyncKind,
   WatchKind,
 } from 'vscode-languageserver';
@@ -70,6 +72,9 @@ export interface Server {
   uncaught(what: string, error: unknown): void;
 }
 
+/** `replaced`: a newer scan, which is already asked for, makes this one needless. */
+type ScanEnd = 'complete' | 'cancelled' | 'replaced';
+
 interface FolderName {
   readonly uri: string;
   readonly name: string;
@@ -90,7 +95,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
   let folderNames: readonly FolderName[] = [];
   let ready: Promise<void> = Promise.resolve();
   let cancelScan: (() => void) | undefined;
-  let queuedScan: Promise<boolean> | undefined;
+  let queuedScan: Promise<ScanEnd> | undefined;
   const pendingReads = new Map<string, Promise<void>>();
   const toldProblems = new Set<string>();
 
@@ -253,8 +258,8 @@ export function createServer(connection: Connection, dependencies: ServerDepende
   // -------------------------------------------------------------------------------------------------------------
   // Reading files
 
-  /** Reads all folders; a pass that is waiting to start serves all who ask. False when it was cancelled. */
-  function scan(outer?: Cancellation): Promise<boolean> {
+  /** Reads all folders; a pass that is waiting to start serves all who ask. */
+  function scan(outer?: Cancellation): Promise<ScanEnd> {
     if (queuedScan !== undefined) return queuedScan;
     const result = queue.run(async () => {
       queuedScan = undefined;
@@ -264,7 +269,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     return result;
   }
 
-  async function scanNow(outer: Cancellation | undefined): Promise<boolean> {
+  async function scanNow(outer: Cancellation | undefined): Promise<ScanEnd> {
     const own: { by?: 'user' | 'newer scan' } = {};
     cancelScan = () => (own.by = 'newer scan');
     const cancellation: Cancellation = {
@@ -295,7 +300,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
       }
       delivery.scanning(false);
     }
-    return isComplete;
+    return isComplete ? 'complete' : own.by === 'newer scan' ? 'replaced' : 'cancelled';
   }
 
   function setIncomplete(next: (before: string | undefined) => string | undefined): void {
@@ -618,7 +623,10 @@ export function createServer(connection: Connection, dependencies: ServerDepende
         capabilities.window?.showDocument?.support === true &&
         (await ask('window/showDocument', () => connection.window.showDocument({ uri, external: true })))
           ?.success === true;
-      if (!isShown) connection.window.showInformationMessage(`${meta.summary}: ${uri}`);
+      if (!isShown) {
+        const message = `${meta.summary}: ${uri}`;
+        await connection.sendNotification(ShowMessageNotification.type, { type: MessageType.Info, message });
+      }
       return null;
     }),
   );
@@ -627,7 +635,11 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     lintWorkspaceRequest,
     async (_params: unknown, cancellation: Cancellation): Promise<LintWorkspaceResult> => {
       await settled();
-      await scan(cancellation);
+      let end: ScanEnd;
+      do end = await scan(cancellation);
+      while (end === 'replaced' && stage === 'running');
+      // Part of the files is no answer to a question about all of them.
+      if (end !== 'complete') throw cancelled();
       const result = await delivery.lintAll(
         () => stage === 'shut-down' || cancellation.isCancellationRequested,
       );

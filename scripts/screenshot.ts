@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     console.log(path);
   } finally {
     await window.close();
-    rmSync(scratch, { recursive: true, force: true });
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }
 

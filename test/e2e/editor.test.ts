@@ -149,5 +149,10 @@ function prepare(): Run {
     contributes: { languages: [{ id: 'helm', filenamePatterns: ['**/templates/*.yaml'] }] },
   };
   writeFileSync(join(runner, 'package.json'), JSON.stringify(manifest, null, 2));
-  return { scratch, workspace, runner, remove: () => rmSync(scratch, { recursive: true, force: true }) };
+  return {
+    scratch,
+    workspace,
+    runner,
+    remove: () => rmSync(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
+  };
 }

@@ -37,6 +37,9 @@ export interface WindowOptions {
 export async function openWindow(options: WindowOptions): Promise<Window> {
   const port = await freePort();
   const server = await startServer(options, port);
+  // Also when the tests are ended from outside: the server is a group of its own and would live on.
+  process.once('exit', () => stop(server));
+  process.once('SIGTERM', () => process.exit(143));
   let browser: Browser | undefined;
   try {
     browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });

@@ -29,5 +29,10 @@ export async function activate(context: ExtensionContext): Promise<void> {
     ),
   );
 
-  await client.start();
+  try {
+    await client.start();
+  } catch (error) {
+    // The extension stays: the language status says that the server is not running, and offers to restart it.
+    output.error(error instanceof Error ? error : String(error));
+  }
 }

@@ -6,6 +6,11 @@ import hpaRemovedApiVersion from './autoscaling/hpa-removed-api-version';
 import hpaScaleDownUnbounded from './autoscaling/hpa-scale-down-unbounded';
 import hpaScaleDownWindowTooShort from './autoscaling/hpa-scale-down-window-too-short';
 import hpaTargetMissingRequest from './autoscaling/hpa-target-missing-request';
+import nodepoolDisruptsGpu from './karpenter/nodepool-disrupts-gpu';
+import nodepoolGpuUntainted from './karpenter/nodepool-gpu-untainted';
+import nodepoolMissingLimits from './karpenter/nodepool-missing-limits';
+import nodepoolOutdatedField from './karpenter/nodepool-outdated-field';
+import nodepoolSpotOnly from './karpenter/nodepool-spot-only';
 import replicasWithAutoscaler from './autoscaling/replicas-with-autoscaler';
 import requestAboveLimit from './resources/request-above-limit';
 import twoAutoscalers from './autoscaling/two-autoscalers';
@@ -18,6 +23,11 @@ export const rules: readonly Rule[] = [
   hpaScaleDownUnbounded,
   hpaScaleDownWindowTooShort,
   hpaTargetMissingRequest,
+  nodepoolDisruptsGpu,
+  nodepoolGpuUntainted,
+  nodepoolMissingLimits,
+  nodepoolOutdatedField,
+  nodepoolSpotOnly,
   replicasWithAutoscaler,
   requestAboveLimit,
   twoAutoscalers,
@@ -31,6 +41,11 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'hpa-scale-down-unbounded': 'autoscaling',
   'hpa-scale-down-window-too-short': 'autoscaling',
   'hpa-target-missing-request': 'autoscaling',
+  'nodepool-disrupts-gpu': 'karpenter',
+  'nodepool-gpu-untainted': 'karpenter',
+  'nodepool-missing-limits': 'karpenter',
+  'nodepool-outdated-field': 'karpenter',
+  'nodepool-spot-only': 'karpenter',
   'replicas-with-autoscaler': 'autoscaling',
   'request-above-limit': 'resources',
   'two-autoscalers': 'autoscaling',

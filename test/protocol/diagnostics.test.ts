@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { WorkspaceFullDocumentDiagnosticReport } from 'vscode-languageserver-protocol';
 import { covered, pullingClient, pushedClient, start, uriOf } from './support/client';
-import { budget, deployment, goodPod, pod, service } from './support/rules';
+import { defineRule } from '../../server/src/rules/rule';
+import { budget, deployment, goodPod, missingImage, pod, service } from './support/rules';
 
 const a = uriOf('/ws/a.yaml');
 
@@ -305,6 +306,39 @@ describe('pushed diagnostics', () => {
     });
     await client.until('the file was judged', () => client.pushed.get(a)?.diagnostics.length === 1);
     assert.equal(client.pushed.has(uriOf('/ws/b.yaml')), false);
+    await client.stop();
+  });
+});
+
+describe('an edit', () => {
+  test('has only the edited document read and checked again', async () => {
+    const checked: string[] = [];
+    const counting = defineRule({
+      ...missingImage,
+      check(resource, context) {
+        checked.push(resource.name ?? '');
+        missingImage.check(resource, context);
+      },
+    });
+    const { client } = await start({
+      rules: [counting],
+      files: { '/ws/other.yaml': `${pod('x')}---\n${pod('y')}` },
+    });
+    await client.ready();
+    const text = [pod('one'), pod('two'), pod('three')].join('---\n');
+    await client.open(a, text);
+    await client.pull(a);
+    checked.length = 0;
+    const line = text.slice(0, text.indexOf('name: two')).split('\n').length - 1;
+    const place = { line, character: '  name: two'.length };
+    await client.edit(a, 2, { start: place, end: place }, '2');
+    const { items } = await client.pull(a);
+    assert.deepEqual(
+      items.map(({ data }) => (data as { name: string }).name),
+      ['one', 'two2', 'three'],
+    );
+    await client.until('everything was looked at', () => client.statuses.at(-1)?.findings.error === 5);
+    assert.deepEqual(checked, ['two2']);
     await client.stop();
   });
 });

@@ -95,7 +95,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
   let folderNames: readonly FolderName[] = [];
   let ready: Promise<void> = Promise.resolve();
   let cancelScan: (() => void) | undefined;
-  let queuedScan: Promise<ScanEnd> | undefined;
+  let queuedScan: { readonly end: Promise<ScanEnd>; readonly askers: Cancellation[] } | undefined;
   const pendingReads = new Map<string, Promise<void>>();
   const toldProblems = new Set<string>();
 
@@ -259,22 +259,26 @@ export function createServer(connection: Connection, dependencies: ServerDepende
   // Reading files
 
   /** Reads all folders; a pass that is waiting to start serves all who ask. */
-  function scan(outer?: Cancellation): Promise<ScanEnd> {
-    if (queuedScan !== undefined) return queuedScan;
-    const result = queue.run(async () => {
-      queuedScan = undefined;
-      return scanNow(outer);
-    });
-    queuedScan = result;
-    return result;
+  function scan(asker: Cancellation = { isCancellationRequested: false }): Promise<ScanEnd> {
+    if (queuedScan === undefined) {
+      const askers: Cancellation[] = [];
+      const end = queue.run(async () => {
+        queuedScan = undefined;
+        return scanNow(askers);
+      });
+      queuedScan = { end, askers };
+    }
+    queuedScan.askers.push(asker);
+    return queuedScan.end;
   }
 
-  async function scanNow(outer: Cancellation | undefined): Promise<ScanEnd> {
+  async function scanNow(askers: readonly Cancellation[]): Promise<ScanEnd> {
     const own: { by?: 'user' | 'newer scan' } = {};
     cancelScan = () => (own.by = 'newer scan');
     const cancellation: Cancellation = {
       get isCancellationRequested() {
-        return stage === 'shut-down' || own.by !== undefined || outer?.isCancellationRequested === true;
+        if (stage === 'shut-down' || own.by !== undefined) return true;
+        return askers.every((asker) => asker.isCancellationRequested);
       },
     };
     delivery.scanning(true);

@@ -5,6 +5,8 @@ import type {
   Diagnostic,
   Hover,
   InitializeResult,
+  MessageReader,
+  MessageWriter,
   Position,
   ProtocolConnection,
   PublishDiagnosticsParams,
@@ -95,6 +97,8 @@ export interface ClientOptions {
   readonly capabilities?: ClientCapabilities;
   readonly initializationOptions?: unknown;
   readonly settings?: Record<string, unknown>;
+  /** The process that the server is to outlive no longer than a few seconds. */
+  readonly processId?: number;
   /** Absolute paths; `null` for a client without folders. */
   readonly folders?: readonly string[] | null;
 }
@@ -182,8 +186,8 @@ export async function start(options: ServerOptions = {}): Promise<RunningServer>
 
 /** An initialized client on streams that lead to a server. */
 export async function connect(
-  reader: StreamMessageReader,
-  writer: StreamMessageWriter,
+  reader: MessageReader,
+  writer: MessageWriter,
   options: ClientOptions,
 ): Promise<TestClient> {
   const connection = createProtocolConnection(reader, writer);
@@ -241,7 +245,7 @@ export async function connect(
   const workspaceFolders =
     folders?.map((path) => ({ uri: uriOf(path), name: path.slice(path.lastIndexOf('/') + 1) })) ?? null;
   const initialized = await connection.sendRequest<InitializeResult>('initialize', {
-    processId: null,
+    processId: options.processId ?? null,
     rootUri: workspaceFolders?.[0]?.uri ?? null,
     workspaceFolders,
     capabilities: options.capabilities ?? pullingClient,

@@ -163,7 +163,7 @@ class SubsetReader {
     const { text, length } = this;
     const items: YamlNode[] = [];
     const start = this.at;
-    let end = start + 1;
+    let end: number;
     do {
       const dash = this.at;
       let at = dash + 1;
@@ -209,7 +209,7 @@ class SubsetReader {
     const { text, length } = this;
     const entries: Entry[] = [];
     const start = this.at;
-    let end = start;
+    let end: number;
     do {
       const key = this.key();
       let at = key.end + 1;

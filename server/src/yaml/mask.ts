@@ -68,10 +68,10 @@ export function maskTemplates(text: string): Mask | undefined {
     }
     const group = templates.slice(first, last + 1);
     first = last + 1;
-    const comment = /^[ \t]*#/.test(text.slice(line, group[0]?.start));
-    if (!comment) templated = true;
+    if (!templated && group.some(({ start }) => !isCommentedAt(text, line, start))) templated = true;
     const alone = isBlankBetween(text, line, group, end);
     if (alone) structural = true;
+    let ownLine = line;
     for (const template of group) {
       expressions.push(template);
       const source = text.slice(template.start, template.end);
@@ -79,21 +79,24 @@ export function maskTemplates(text: string): Mask | undefined {
       masked += alone ? source.replace(/[^\r\n]/g, ' ') : placeholder.repeat(source.length);
       done = template.end;
       if (!alone) {
-        if (!comment && !isQuotedAt(text, line, template.start)) structural = true;
+        if (
+          !structural &&
+          !isQuotedAt(text, line, template.start) &&
+          !isCommentedAt(text, line, template.start)
+        )
+          structural = true;
       } else if (LOOP.test(source)) {
         loops.push(template);
       } else if (!CONTROL.test(source) && !source.startsWith('{#')) {
         const indents = [...source.matchAll(INDENT)];
-        const column = Number(indents.at(-1)?.[1] ?? template.start - lineStart(text, template.start));
+        const column = Number(indents.at(-1)?.[1] ?? template.start - ownLine);
         holes.push({ start: template.start, end: template.end, column, writes: 'content' });
       }
+      if (/[\r\n]/.test(source)) ownLine = lineStart(text, template.end);
     }
   }
   masked += text.slice(done);
-  for (const loop of loops) {
-    const content = nextContent(masked, loop.end);
-    if (content !== undefined) holes.push(content);
-  }
+  holes.push(...loopContents(masked, loops));
   masked = maskVariables(masked, placeholder, expressions);
   return { text: masked, placeholder, expressions: outermost(expressions), holes, templated, structural };
 }
@@ -160,6 +163,9 @@ function findTemplates(text: string, jinja: boolean): Span[] {
       end = endOfAction(text, from);
     }
     if (end === undefined) continue;
+    // A string with an opening brace pair in it is closed by its quote, not by braces further down.
+    const lines = kind === '{{' && /[\r\n]/.test(text.slice(from, end));
+    if (lines && isQuotedAt(text, lineStart(text, from), match.index)) continue;
     found.push({ start: match.index, end });
     opening.lastIndex = end;
   }
@@ -192,15 +198,43 @@ function isBlankBetween(text: string, line: number, group: readonly Span[], end:
   return /^\s*$/.test(text.slice(from, end));
 }
 
-/** An odd number of quotes stands before it on its line. */
-function isQuotedAt(text: string, line: number, at: number): boolean {
-  const before = text.slice(line, at);
-  return before.split('"').length % 2 === 0 || before.split("'").length % 2 === 0;
+/** Lines longer than this are not written by people; how their start goes on is not looked at. */
+const LONG_LINE = 500;
+
+function before(text: string, line: number, at: number): string {
+  return text.slice(Math.max(line, at - LONG_LINE), at);
 }
 
-/** The first line of a loop's content that is left after masking. */
-function nextContent(masked: string, from: number): Hole | undefined {
-  for (let line = afterLine(masked, from); line < masked.length; line = afterLine(masked, line)) {
+/** An odd number of quotes stands before it on its line. */
+function isQuotedAt(text: string, line: number, at: number): boolean {
+  const start = before(text, line, at);
+  return start.split('"').length % 2 === 0 || start.split("'").length % 2 === 0;
+}
+
+/** Behind a `#` that starts a comment on its line. */
+function isCommentedAt(text: string, line: number, at: number): boolean {
+  for (const match of before(text, line, at).matchAll(/(?<!\S)#/g)) {
+    if (!isQuotedAt(text, line, line + match.index)) return true;
+  }
+  return false;
+}
+
+/** The first line that is left of each loop's content after masking; loops that start together share it. */
+function loopContents(masked: string, loops: readonly Span[]): Hole[] {
+  const contents: Hole[] = [];
+  let next: Hole | undefined;
+  let nextLoop = masked.length;
+  for (const loop of loops.toReversed()) {
+    const content = contentBetween(masked, loop.end, nextLoop) ?? next;
+    if (content !== undefined && content !== next) contents.push(content);
+    next = content;
+    nextLoop = loop.start;
+  }
+  return contents;
+}
+
+function contentBetween(masked: string, from: number, to: number): Hole | undefined {
+  for (let line = afterLine(masked, from); line < to; line = afterLine(masked, line)) {
     const content = /^( *)([^\s#]\S*)/.exec(masked.slice(line, lineEnd(masked, line)));
     if (content === null) continue;
     const column = content[1]?.length ?? 0;

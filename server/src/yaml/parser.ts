@@ -6,6 +6,7 @@ import type { Comment, Reading, YamlProblem } from './document';
 import { applyHoles } from './holes';
 import { expressionsIn, maskTemplates } from './mask';
 import type { Mask } from './mask';
+import { joinLines } from './loose-lines';
 import type { Entry, MapNode, ScalarNode, ScalarStyle, SequenceNode, Span, YamlNode } from './node';
 import { describeSyntaxError } from './problems';
 import { resolvePlain, resolveTagged } from './resolve';
@@ -36,6 +37,8 @@ export function readWithParser(text: string, inline: boolean): Reading {
   const mask = maskTemplates(text);
   return new Conversion(text, mask, inline).read();
 }
+
+const MAX_JOINS = 8;
 
 /** Lines with a tab in their indentation. */
 const TAB_INDENT = /^ *\t/m;
@@ -87,6 +90,7 @@ class Conversion {
   read(): Reading {
     let attempt = attemptOf(this.input);
     if (TAB_INDENT.test(this.input)) attempt = this.withTabs(attempt);
+    if (attempt.errors.some(isAboutIndent)) attempt = joinedAttempt(attempt) ?? attempt;
     const { layout } = attempt;
     const comments = layout.comments.map(({ offset, source }) => this.comment(offset, source));
     this.reportCharacters(attempt);
@@ -407,6 +411,34 @@ function attemptOf(input: string): Attempt {
   }
   errors.sort((a, b) => a.pos[0] - b.pos[0]);
   return { input, layout, document: first, errors };
+}
+
+/** Whether an error may be one of lines in brackets or quotes that are not indented under their key. */
+function isAboutIndent(error: Document['errors'][number]): boolean {
+  return error.code === 'MISSING_CHAR' || /^Flow (?:map|sequence)\b/.test(error.message);
+}
+
+/** An attempt without errors, in which brackets and quotes are on one line, if there is one. */
+function joinedAttempt(failed: Attempt): Attempt | undefined {
+  let input = failed.input;
+  let layout = failed.layout;
+  const comments: { offset: number; source: string }[] = [];
+  // What is behind the first that is not closed is seen only when that one is.
+  for (let round = 0; round < MAX_JOINS; round++) {
+    const joined = joinLines(
+      input,
+      layout.free.map(({ start }) => start),
+    );
+    if (joined === undefined) return undefined;
+    input = joined.text;
+    comments.push(...joined.comments);
+    const attempt = attemptOf(input);
+    layout = attempt.layout;
+    if (attempt.errors.length > 0) continue;
+    const all = [...layout.comments, ...comments].sort((a, b) => a.offset - b.offset);
+    return { ...attempt, layout: { ...layout, comments: all } };
+  }
+  return undefined;
 }
 
 /** Walks the tokens without recursion, since how deep they nest is not yet known. */

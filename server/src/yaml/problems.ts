@@ -40,10 +40,16 @@ export function describeSyntaxError(
     }
     case 'BAD_INDENT':
       if (message.startsWith('All mapping items')) {
-        return { start, end, message: 'This key is indented differently from the keys before it' };
+        return {
+          ...wordAt(input, start),
+          message: 'This key is indented differently from the keys before it',
+        };
       }
       if (message.startsWith('All sequence items')) {
-        return { start, end, message: 'This item is indented differently from the items before it' };
+        return {
+          ...wordAt(input, start),
+          message: 'This item is indented differently from the items before it',
+        };
       }
       break;
     case 'MULTILINE_IMPLICIT_KEY':
@@ -62,6 +68,12 @@ export function describeSyntaxError(
       break;
   }
   return { start, end, message };
+}
+
+/** The first word from an offset on. */
+function wordAt(input: string, at: number): { readonly start: number; readonly end: number } {
+  const [, space = '', word = ''] = /^([ \t]*)([^\s:]*)/.exec(input.slice(at, at + 200)) ?? [];
+  return { start: at + space.length, end: at + space.length + word.length };
 }
 
 function lineEnd(input: string, at: number): number {

@@ -31,6 +31,8 @@ class NoticesPlugin {
   }
 }
 
+const sources = ['rules', 'engine/docs'].map((each) => path.join(root, 'server', 'src', each));
+
 /** @param {string} file */
 function packageFolder(file) {
   const match = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(file);
@@ -52,7 +54,6 @@ function notice(folder) {
 class RuleDocumentationPlugin {
   /** @param {import('webpack').Compiler} compiler */
   apply(compiler) {
-    const sources = ['rules', 'engine/docs'].map((each) => path.join(root, 'server', 'src', each));
     compiler.hooks.thisCompilation.tap('rule documentation', (compilation) => {
       compilation.hooks.processAssets.tap(
         { name: 'rule documentation', stage: webpack.Compilation.PROCESS_ASSETS_STAGE_ADDITIONAL },
@@ -61,7 +62,7 @@ class RuleDocumentationPlugin {
             compilation.fileDependencies.add(file);
             compilation.emitAsset(
               `rules/${path.basename(file)}`,
-              new webpack.sources.RawSource(readFileSync(file, 'utf8')),
+              new webpack.sources.RawSource(shippedPage(file)),
             );
           }
           for (const source of sources) compilation.contextDependencies.add(source);
@@ -69,6 +70,26 @@ class RuleDocumentationPlugin {
       );
     });
   }
+}
+
+/**
+ * A page as it is shipped: its relative links lead from `dist/rules/`, and its examples, which the sources mark for
+ * the tests as ```` ```yaml wrong ````, say in the text which they are, since a preview does not show the mark.
+ *
+ * @param {string} file
+ */
+function shippedPage(file) {
+  return readFileSync(file, 'utf8')
+    .replace(/\]\((\.{1,2}\/[^)#]+)/g, (_, link) => {
+      const target = path.resolve(path.dirname(file), link);
+      const isPage = sources.some((each) => target.startsWith(each + path.sep)) && target.endsWith('.md');
+      const shipped = isPage ? path.basename(target) : path.relative(path.join(dist, 'rules'), target);
+      return `](${shipped.split(path.sep).join('/')}`;
+    })
+    .replace(
+      /^```yaml (wrong|right)\b.*$/gm,
+      (_, mark) => `${mark === 'wrong' ? 'Wrong:' : 'Right:'}\n\n\`\`\`yaml`,
+    );
 }
 
 /** @param {string} folder */

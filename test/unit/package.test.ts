@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, posix, resolve } from 'node:path';
 import { test } from 'node:test';
 import { PackageManager, listFiles } from '@vscode/vsce';
 
@@ -83,5 +83,21 @@ test('the command line starts with a shebang, and no bundle names a machine path
   for (const name of ['cli.js', 'client.js', 'server.js']) {
     assert.ok(!text(name).includes(root), `${name} contains ${root}`);
     assert.ok(!text(name).includes('sourceMappingURL'), `${name} refers to a source map`);
+  }
+});
+
+test('links between the shipped pages lead to shipped files', async () => {
+  build();
+  const shipped = new Set(await listFiles({ cwd: root, packageManager: PackageManager.None }));
+  for (const page of rulePages()) {
+    const text = readFileSync(join(root, page), 'utf8');
+    const links = [...text.matchAll(/(?:\]\(|^\[[^\]]+\]: )([^)\s]+)/gm)].map((match) => match[1] ?? '');
+    const local = links.filter((link) => !/^(?:https?:|#)/.test(link));
+    const missing = local.filter((link) => !shipped.has(posix.join('dist/rules', link.replace(/#.*$/, ''))));
+    assert.deepEqual(missing, [], page);
+    assert.ok(
+      !/^```yaml (wrong|right)/m.test(text),
+      `${page} says which example is which only where it is unseen`,
+    );
   }
 });

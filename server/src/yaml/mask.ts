@@ -64,7 +64,7 @@ export function maskTemplates(text: string): Mask | undefined {
     let end = lineEnd(text, templates[first]?.end ?? 0);
     for (let next = templates[last + 1]; next !== undefined && next.start < end; next = templates[last + 1]) {
       last++;
-      end = Math.max(end, lineEnd(text, next.end));
+      if (next.end > end) end = lineEnd(text, next.end);
     }
     const group = templates.slice(first, last + 1);
     first = last + 1;

@@ -80,11 +80,11 @@ class RuleDocumentationPlugin {
  */
 function shippedPage(file) {
   return readFileSync(file, 'utf8')
-    .replace(/\]\((\.{1,2}\/[^)#]+)/g, (_, link) => {
+    .replace(/(\]\(|^\[[^\]]+\]: )(\.{1,2}\/[^)#\s]+)/gm, (_, before, link) => {
       const target = path.resolve(path.dirname(file), link);
       const isPage = sources.some((each) => target.startsWith(each + path.sep)) && target.endsWith('.md');
       const shipped = isPage ? path.basename(target) : path.relative(path.join(dist, 'rules'), target);
-      return `](${shipped.split(path.sep).join('/')}`;
+      return `${before}${shipped.split(path.sep).join('/')}`;
     })
     .replace(
       /^```yaml (wrong|right)\b.*$/gm,

@@ -38,7 +38,7 @@ describe('instance catalogue', () => {
       efaInterfaces: 1,
       interfaces: { total: 15, ipv4Each: 50, networkCards: 2, onDefaultCard: 15 },
       onDemandPrice: 5.672,
-      measuredOverheadMiB: 5420.4,
+      measuredOverheadMiB: 5429.4,
     });
   });
 

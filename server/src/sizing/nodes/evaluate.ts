@@ -179,9 +179,8 @@ export interface PreparedPool {
   };
   /** Some requirement has `minValues`. */
   readonly minValues: boolean;
-  /** Taken by DaemonSets, by row: certainly and at most. */
-  readonly overhead:
-    { readonly least: readonly ResourceList[]; readonly most: readonly ResourceList[] } | undefined;
+  /** Taken by DaemonSets, by resource. */
+  readonly overhead: ReadonlyMap<string, Taken>;
   column(resource: string): Column;
 }
 

@@ -67,18 +67,34 @@ export function rowLabel(row: Row, label: string): LabelValue {
       return String(family.includes('-flex'));
     case 'instance-tenancy':
       return ['default', 'dedicated'];
-    case 'instance-gpu-name':
     case 'instance-gpu-manufacturer':
+      return 'nvidia.com/gpu' in accelerators ? 'nvidia' : null;
+    case 'instance-gpu-name':
     case 'instance-gpu-count':
     case 'instance-gpu-memory':
       return 'nvidia.com/gpu' in accelerators ? undefined : null;
-    case 'instance-accelerator-name':
     case 'instance-accelerator-manufacturer':
+      return 'aws.amazon.com/neuron' in accelerators ? 'aws' : null;
+    case 'instance-accelerator-name':
+      // The types with Neuron devices that the catalogue lacks are all of the trn2 line.
+      return 'aws.amazon.com/neuron' in accelerators ? 'trainium2' : null;
     case 'instance-accelerator-count':
       return 'aws.amazon.com/neuron' in accelerators ? undefined : null;
     default:
       return undefined;
   }
+}
+
+/** The resource whose most per node bounds a label that counts devices. */
+const counted: Readonly<Record<string, string>> = {
+  'instance-gpu-count': 'nvidia.com/gpu',
+  'instance-accelerator-count': 'aws.amazon.com/neuron',
+};
+
+/** Whether the set admits some whole number up to a bound. */
+function admitsUpTo(set: ValueSet, most: number): boolean {
+  if (set.complement) return (set.atLeast ?? 0) <= most;
+  return [...set.values].some((value) => Number(value) <= most);
 }
 
 function satisfies(row: Row, label: string, value: LabelValue, set: ValueSet): 'yes' | 'no' | 'unknown' {
@@ -88,6 +104,10 @@ function satisfies(row: Row, label: string, value: LabelValue, set: ValueSet): '
   if (row.kind === 'other' && label === instanceTypeLabel && !set.complement) {
     const prefix = `${row.other.family}.`;
     return [...set.values].some((name) => name.startsWith(prefix)) ? 'unknown' : 'no';
+  }
+  const resource = counted[label];
+  if (row.kind === 'other' && resource !== undefined) {
+    return admitsUpTo(set, row.other.accelerators[resource] ?? 0) ? 'unknown' : 'no';
   }
   return 'unknown';
 }
@@ -175,12 +195,17 @@ export function createWorld(options: WorldOptions = {}): World {
         const yes = emptyBits(rows.length);
         const possible = emptyBits(rows.length);
         const values = column(label);
+        const named = namesSomethingNewer(label, set);
         rows.forEach((row, index) => {
-          const truth = satisfies(row, label, values[index], set);
+          const value = values[index];
+          // The GPUs of the types that the catalogue lacks (M60, GB200) are in none of those that it has.
+          const otherGpu =
+            label === 'instance-gpu-name' && row.kind === 'other' && value === undefined && !set.complement;
+          const truth = otherGpu && !named ? 'no' : satisfies(row, label, value, set);
           if (truth === 'yes') addBit(yes, index);
           if (truth !== 'no') addBit(possible, index);
         });
-        mask = { yes, possible, named: namesSomethingNewer(label, set) };
+        mask = { yes, possible, named };
         masks.set(key, mask);
       }
       return mask;

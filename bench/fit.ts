@@ -7,7 +7,7 @@
 import { explain } from '../server/src/sizing/nodes/explain';
 import { fit, prepareFit } from '../server/src/sizing/nodes/fit';
 import type { Verdict } from '../server/src/sizing/nodes/fit';
-import type { PodSpec } from '../server/src/sizing/nodes/evaluate';
+import type { PodSpec } from '../server/src/sizing/nodes/pod';
 import { instanceTypes } from '../server/src/sizing/nodes/instances';
 import type { NodePoolSpec } from '../server/src/sizing/nodes/pool';
 

@@ -1,7 +1,8 @@
 import { fit, prepareFit } from '../../server/src/sizing/nodes/fit';
 import { instanceTypes } from '../../server/src/sizing/nodes/instances';
 import type { InstanceType } from '../../server/src/sizing/nodes/instances';
-import type { FitOptions, PodSpec } from '../../server/src/sizing/nodes/evaluate';
+import type { FitOptions } from '../../server/src/sizing/nodes/options';
+import type { PodSpec } from '../../server/src/sizing/nodes/pod';
 import type { NodePoolSpec } from '../../server/src/sizing/nodes/pool';
 import type { RequirementSpec } from '../../server/src/sizing/nodes/requirements';
 import type { ContainerResources } from '../../server/src/sizing/nodes/resources';

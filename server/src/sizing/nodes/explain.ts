@@ -1,15 +1,11 @@
 import { emptyBits, isEmpty, keep, members, overlaps } from './bits';
 import type { Bits } from './bits';
-import {
-  evaluate,
-  fixedSatisfies,
-  meaningOf,
-  minValuesShortage,
-  preparePod,
-  roomy,
-  withinLimits,
-} from './evaluate';
-import type { Context, LabelSource, PodSpec, PreparedPod, PreparedPool, PreparedTerm } from './evaluate';
+import { roomy } from './columns';
+import { evaluate, minValuesShortage, withinLimits } from './evaluate';
+import type { Context, PreparedPool } from './evaluate';
+import { fixedSatisfies, meaningOf } from './fixed';
+import { preparePod } from './pod';
+import type { LabelSource, PodSpec, PreparedPod, PreparedTerm } from './pod';
 import type { FitContext } from './fit';
 import type { InstanceType } from './instances';
 import type { PoolSpec } from './pool';
@@ -303,7 +299,7 @@ function explainTerm(
  */
 export function explain(fit: FitContext, pod: PodSpec): readonly PoolExplanation[] {
   const { context } = fit;
-  const prepared = preparePod(pod, context);
+  const prepared = preparePod(pod, context.reading);
   return context.pools.map((pool) => {
     const terms = prepared.placement.terms.map((term) => explainTerm(context, pool, prepared, term));
     let best = 0;

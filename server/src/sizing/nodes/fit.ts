@@ -1,18 +1,14 @@
 import { hasBit, isEmpty, members, merge } from './bits';
 import type { Bits } from './bits';
-import { evaluate, prepare, preparePod } from './evaluate';
-import type {
-  Context,
-  FitOptions,
-  Outcome,
-  PodSpec,
-  PreparedPod,
-  PreparedPool,
-  PreparedTerm,
-} from './evaluate';
+import { evaluate } from './evaluate';
+import type { Context, Outcome, PreparedPool } from './evaluate';
 import type { InstanceType } from './instances';
 import type { Bounds } from './offer';
+import type { FitOptions } from './options';
+import { preparePod } from './pod';
+import type { PodSpec, PreparedPod, PreparedTerm } from './pod';
 import type { PoolSpec } from './pool';
+import { prepare } from './prepare';
 
 /** An instance type on which a pod can run, as Karpenter would launch it. */
 export interface Candidate {
@@ -206,7 +202,7 @@ export function fit(pools: FitContext, pod: PodSpec): Fit {
   const key = JSON.stringify(pod);
   let known = pools.answers.get(key);
   if (known === undefined) {
-    known = answer(pools, preparePod(pod, pools.context));
+    known = answer(pools, preparePod(pod, pools.context.reading));
     pools.answers.set(key, known);
   }
   return known;

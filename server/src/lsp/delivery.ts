@@ -221,6 +221,8 @@ export function createDelivery(
       // While files are being read, what is known is a fragment; the end of the scan settles.
       if (isScanning || isDisposed) return;
       if (await pass(() => isScanning)) tell();
+      // Typed on meanwhile: the next pause settles, but that the scan is done is said now.
+      else if (!isScanning) sendStatus();
     });
 
   return {

@@ -81,9 +81,17 @@ class SubsetReader {
   read(): Reading {
     this.toContent(0);
     if (this.column === 0 && this.text.startsWith('---', this.at)) this.skipMarker();
-    const root = this.column < 0 ? undefined : this.block(this.column);
+    const root = this.column < 0 ? undefined : this.root();
     if (this.column >= 0) throw GIVE_UP;
     return { root, problems: NO_PROBLEMS, comments: this.comments, templated: false };
+  }
+
+  private root(): YamlNode {
+    const code = this.text.charCodeAt(this.at);
+    if (code !== OPEN_BRACE && code !== OPEN_BRACKET) return this.block(this.column);
+    const node = this.flow(-1);
+    this.endLine(this.at);
+    return node;
   }
 
   /** The `---` below the comments at the head of a file. */

@@ -185,16 +185,31 @@ function launchOf(fit: FitContext, pod: PreparedPod): PoolFit | undefined {
 }
 
 function answer(fit: FitContext, pod: PreparedPod): Fit {
-  const pools = fit.context.pools.map((pool) => poolFit(fit, pool, outcomeOfAllTerms(fit, pool, pod)));
-  const first = pools.find((pool) => pool.verdict === 'fits');
-  if (first === undefined) {
-    return { verdict: pools.some((pool) => pool.verdict === 'unknown') ? 'unknown' : 'none', pools };
+  const { pools } = fit.context;
+  const outcomes = pools.map((pool) => outcomeOfAllTerms(fit, pool, pod));
+  let listed: readonly PoolFit[] | undefined;
+  const list = (): readonly PoolFit[] =>
+    (listed ??= pools.map((pool, index) => poolFit(fit, pool, outcomes[index])));
+  const first = outcomes.findIndex((outcome) => outcome !== undefined && !isEmpty(outcome.yes));
+  const pool = pools[first];
+  if (pool === undefined) {
+    return {
+      verdict: outcomes.some((outcome) => outcome !== undefined) ? 'unknown' : 'none',
+      get pools() {
+        return list();
+      },
+    };
   }
-  const simple =
-    pod.placement.tries.length === 1 && fit.context.pools.every((pool) => pool.preferredTaints.length === 0);
+  const simple = pod.placement.tries.length === 1 && pools.every((one) => one.preferredTaints.length === 0);
   // Karpenter may find nothing where a term that it has dropped would have done; the pod can still run there.
-  const launch = simple ? first : (launchOf(fit, pod) ?? first);
-  return { verdict: 'fits', launch, pools };
+  const launch = (simple ? undefined : launchOf(fit, pod)) ?? poolFit(fit, pool, outcomes[first]);
+  return {
+    verdict: 'fits',
+    launch,
+    get pools() {
+      return list();
+    },
+  };
 }
 
 /** Where a pod can run, and what Karpenter would launch for it. */

@@ -185,6 +185,9 @@ describe('the configuration file', () => {
     const outside = uriOf('/else/deep/b.yaml');
     await client.open(outside, pod('b'));
     assert.equal((await client.pull(outside)).items[0]?.severity, 4);
+    await client.lintWorkspace();
+    assert.equal((await client.pull(outside)).items[0]?.severity, 4);
+    assert.equal((await client.pull(a)).items[0]?.severity, 3);
     await client.stop();
   });
 

@@ -286,6 +286,8 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     let isComplete = false;
     try {
       isComplete = await scanner.scan(cancellation, progress.report);
+      // The configuration above documents that are in no folder is not met on a walk.
+      if (isComplete) for (const { key } of buffers.all()) await openedOnDisk(key);
       for (const { configFile } of project.folders) {
         if (configFile !== undefined && project.document(configFile) === undefined) {
           warnOnce(

@@ -1,7 +1,7 @@
 /** What the suite (in the extension host) asks of its launcher (which holds the window). */
 export type Request =
   | { readonly kind: 'result'; readonly result: Result }
-  /** Clicks the line with this text, then the light bulb that appears, then the action with this title. */
+  /** Moves the cursor to the end of the line with this text, clicks the light bulb, then the action with this title. */
   | { readonly kind: 'light-bulb'; readonly line: string; readonly title: string }
   /** Reads the window's text inside an element, or undefined while there is none. */
   | { readonly kind: 'text'; readonly selector: string }

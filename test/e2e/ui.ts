@@ -19,8 +19,7 @@ export async function act(page: Page, prefix: string, request: Request): Promise
     case 'language-status':
       return languageStatus(page);
     case 'cursor-to-end':
-      await clickLine(page, request.line);
-      return page.keyboard.press('End');
+      return cursorToEnd(page, request.line);
     case 'type':
       return page.keyboard.type(request.text);
     case 'press':
@@ -48,6 +47,7 @@ function clickLine(page: Page, line: string): Promise<void> {
     .filter({ hasText: line })
     .first()
     .click({ timeout: 10_000 });
+  await page.keyboard.press('End');
 }
 
 async function clickLightBulb(page: Page, line: string, title: string): Promise<void> {

@@ -77,7 +77,7 @@ export const tests: readonly Test[] = [
       const document = await open('chat.yaml');
       const before = document.getText();
       const found = await finding(document.uri, differs);
-      const fix = titled(await actions(document.uri, found.range), /\b4\b/);
+      const fix = titled(await actions(document.uri, found.range), /^Request 4 /);
       await ask({ kind: 'light-bulb', line: 'nvidia.com/gpu: 2', title: fix.title });
       await noFinding(document.uri, differs);
       strictEqual(document.getText(), before.replace('nvidia.com/gpu: 2', 'nvidia.com/gpu: 4'));
@@ -105,7 +105,7 @@ export const tests: readonly Test[] = [
     async run() {
       const document = await open('fix-all.yaml');
       const before = document.getText();
-      await until('findings', () => (findings(document.uri).length > 0 ? true : undefined));
+      await finding(document.uri, 'hpa-removed-api-version');
       await commands.executeCommand('editor.action.fixAll');
       const wanted = await read('fix-all.fixed.txt');
       await until(
@@ -114,6 +114,9 @@ export const tests: readonly Test[] = [
         () => document.getText(),
       );
       notStrictEqual(wanted, before);
+      // How many GPUs were meant is not for a tool to say.
+      await finding(document.uri, differs);
+      await noFinding(document.uri, 'hpa-removed-api-version');
       await restore(document, before);
     },
   },

@@ -41,8 +41,8 @@ export async function screenshot(page: Page, name: string): Promise<string> {
 /** VS Code draws the bulb beside the cursor or in the gutter, with another icon for each kind of action. */
 const lightBulb = '.lightBulbWidget, .glyph-margin-widgets [class*="codicon-gutter-lightbulb"]';
 
-function clickLine(page: Page, line: string): Promise<void> {
-  return page
+async function cursorToEnd(page: Page, line: string): Promise<void> {
+  await page
     .locator('.monaco-editor .view-line')
     .filter({ hasText: line })
     .first()

@@ -333,14 +333,31 @@ function previousLine(text: string, line: number): number {
 
 const TEMPLATE_CONTROL = /(?:\{\{-?\s*|\{%-?\s*)(if|range|with|for|end(?:if|for)?)\b/g;
 
-/** Whether a template decides if what stands at `end` is there, seen from `start`. */
-function isConditional(document: YamlDocument, start: number, end: number): boolean {
-  if (!document.templated) return false;
-  const region = document.text.slice(lineStart(document.text, start), end);
+/** How many template blocks are open at the end of a stretch of text that were not at its start. */
+function openedBlocks(text: string, start: number, end: number): number {
   let depth = 0;
-  for (const [, word] of region.matchAll(TEMPLATE_CONTROL))
+  for (const [, word] of text.slice(start, end).matchAll(TEMPLATE_CONTROL)) {
     depth += word?.startsWith('end') === true ? -1 : 1;
-  return depth !== 0;
+  }
+  return depth;
+}
+
+/** Whether a template block begins or ends within a stretch of text. */
+function isUnbalanced(document: YamlDocument, start: number, end: number): boolean {
+  return document.templated && openedBlocks(document.text, start, end) !== 0;
+}
+
+/** Whether a template decides if a line at an offset is in a container, which is there without it. */
+function isConditional(document: YamlDocument, container: MapNode | SequenceNode, at: number): boolean {
+  if (!document.templated) return false;
+  const { text } = document;
+  const depth = openedBlocks(text, 0, at);
+  const step = locate(document, container)?.at(-1);
+  if (step?.entry !== undefined) return openedBlocks(text, 0, step.entry.key.start) !== depth;
+  if (step !== undefined || container.kind === 'sequence')
+    return openedBlocks(text, 0, container.start) !== depth;
+  // All of a file may stand in one block, but not only some of its keys.
+  return container.entries.some(({ key }) => !key.borrowed && openedBlocks(text, 0, key.start) < depth);
 }
 
 function isKnownNull(node: YamlNode): node is ScalarNode {
@@ -429,7 +446,7 @@ function insertInBlockMap(
   }
   const after = before > 0 ? own[before - 1] : own.find((entry) => entry.key.text === options.after);
   const end = after === undefined ? endOf(text, map) : endOf(text, after.value);
-  if (isConditional(document, map.start, end)) return undefined;
+  if (isConditional(document, map, end)) return undefined;
   return appendLines(text, end, column, lines);
 }
 
@@ -442,13 +459,20 @@ function removeBlockLines(
   const { text } = document;
   const column = blockColumn(text, container.start);
   const end = endOf(text, value);
-  if (column === undefined || !endsLine(text, end, true) || isConditional(document, start, end))
+  if (column === undefined || !endsLine(text, end, true) || isUnbalanced(document, start, end))
     return undefined;
   const last = lineEnd(text, end);
   const line = lineStart(text, start);
   if (isBlank(text, line, start)) {
-    if (last < text.length || line === 0)
-      return [{ start: line, end: afterLineBreak(text, last), newText: '' }];
+    const kept = keepsBlankLines(text, nodeBefore(container, start));
+    if (last < text.length || line === 0 || kept) {
+      let stop = afterLineBreak(text, last);
+      // A scalar that keeps the blank lines behind it would get those behind what goes.
+      while (kept && stop < text.length && isBlank(text, stop, lineEnd(text, stop))) {
+        stop = afterLineBreak(text, lineEnd(text, stop));
+      }
+      return [{ start: line, end: stop, newText: '' }];
+    }
     return [{ start: line - (text.charCodeAt(line - 2) === 13 ? 2 : 1), end: last, newText: '' }];
   }
   // The first of a collection that starts behind a dash: what follows it moves up to its place.
@@ -465,6 +489,22 @@ function removeBlockLines(
   return undefined;
 }
 
+/** The value before an offset in a container. */
+function nodeBefore(container: MapNode | SequenceNode, at: number): YamlNode | undefined {
+  const values =
+    container.kind === 'sequence'
+      ? container.items
+      : container.entries.flatMap(({ key, value }) => (key.borrowed ? [] : [value]));
+  return values.findLast((value) => value.start < at);
+}
+
+/** Whether a node ends in a block scalar with `+`. */
+function keepsBlankLines(text: string, node: YamlNode | undefined): boolean {
+  if (node === undefined || node.borrowed) return false;
+  if (node.kind !== 'scalar') return keepsBlankLines(text, nodeBefore(node, node.end));
+  return /^[|>][0-9]?\+/.test(text.slice(node.start, node.start + 3));
+}
+
 /** A block collection without anything left in it. */
 function emptied(document: YamlDocument, container: MapNode | SequenceNode, newText: '{}' | '[]'): Edits {
   const { text } = document;
@@ -473,7 +513,7 @@ function emptied(document: YamlDocument, container: MapNode | SequenceNode, newT
   if (steps === undefined || blockColumn(text, container.start) === undefined || !endsLine(text, end, true)) {
     return undefined;
   }
-  if (isConditional(document, container.start, end)) return undefined;
+  if (isUnbalanced(document, container.start, end)) return undefined;
   const line = lineStart(text, container.start);
   const entry = steps.at(-1)?.entry;
   if (!isBlank(text, line, container.start) || entry === undefined) {
@@ -502,13 +542,16 @@ function colonAfter(text: string, at: number): number | undefined {
 
 function replaceBlockScalar(text: string, scalar: ScalarNode, value: string): Edit | undefined {
   const header = /^[|>][-+]?(?=[ \t\r\n])/.exec(text.slice(scalar.start, scalar.start + 3))?.[0];
-  if (header === undefined || /^[ \t]|\t|[^\S\n]\n|[^\t\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd]/.test(value))
+  if (
+    header === undefined ||
+    /^\s|[^\S\n]$|[^\S\n]\n|\n\n$|[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe]/.test(value)
+  )
     return undefined;
   const firstLine = afterLineBreak(text, lineEnd(text, scalar.start));
   const indent = indentOfBlockScalar(text, firstLine, scalar.end);
   if (indent === 0) return undefined;
   const newline = newlineOf(text, scalar.start);
-  const chomp = value.endsWith('\n\n') ? '+' : value.endsWith('\n') ? '' : '-';
+  const chomp = value.endsWith('\n') ? '' : '-';
   const body = joinLines(value.replace(/\n$/, '').split('\n'), indent, newline);
   const comment = text.slice(scalar.start + header.length, lineEnd(text, scalar.start));
   return { start: scalar.start, end: endOf(text, scalar), newText: `|${chomp}${comment}${newline}${body}` };
@@ -550,7 +593,7 @@ function fillEmpty(
 ): Edits {
   const { text } = document;
   const steps = locate(document, node);
-  if (steps === undefined || isConditional(document, document.root?.start ?? 0, node.end)) return undefined;
+  if (steps === undefined) return undefined;
   const style = blockStyle(document);
   const step = steps.at(-1);
   const parent = step?.parent;
@@ -584,7 +627,10 @@ function fillEmpty(
   }
   if (node.start === node.end) return undefined;
   const column = blockColumn(text, node.start);
-  if (!inFlow && parent?.kind !== 'map' && column !== undefined && endsLine(text, node.end, false)) {
+  // A comment behind it would end up behind the last of several lines.
+  const alone = isBlank(text, node.end, lineEnd(text, node.end));
+  const fits = alone || (lines.length === 1 && endsLine(text, node.end, false));
+  if (!inFlow && parent?.kind !== 'map' && column !== undefined && fits) {
     return [
       {
         start: node.start,
@@ -648,7 +694,7 @@ function insertInFlow(
   format: (style: FlowStyle) => readonly string[],
 ): Edits {
   const { text } = document;
-  if (isConditional(document, container.start, container.end)) return undefined;
+  if (isUnbalanced(document, container.start, container.end)) return undefined;
   const quoted =
     container.kind === 'map'
       ? isQuoted(container)
@@ -707,7 +753,7 @@ function removeFromFlow(
   value: YamlNode,
 ): Edits {
   const { text } = document;
-  if (isConditional(document, container.start, container.end)) return undefined;
+  if (isUnbalanced(document, container.start, container.end)) return undefined;
   const rest = /^[ \t]*(,?)[ \t]*/.exec(text.slice(span.end, container.end));
   if (rest === null || (value.start === value.end && /^[ \t]*[&!]/.test(text.slice(span.end, container.end))))
     return undefined;

@@ -53,6 +53,8 @@ export interface CaseResult {
   readonly weights?: Comparison;
   readonly kv?: Comparison;
   readonly room?: Comparison & { readonly width: number };
+  /** Why something was not compared although it was measured. */
+  readonly setAside: readonly string[];
 }
 
 const weightsTolerance = 0.02;
@@ -62,10 +64,11 @@ const kvTolerance = 0.002;
 const printedResolution = 0.005 * GiB;
 
 /**
- * With several workers the number of blocks is the minimum over all of them, while a log shows the memory of
- * one; another worker may have up to this share less (NCCL buffers and displays are not spread evenly).
+ * With several workers the printed tokens are those of the worker with the least memory, while the printed
+ * memory is that of the worker that logs. Fewer tokens than the memory would hold, down to this share, then
+ * say nothing about bytes for each token; more tokens than that still do.
  */
-const workerSpread = 0.02;
+const smallestWorkerShare = 0.75;
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -265,8 +268,8 @@ function compareWeights(measured: number, computed: MemoryEstimate): Comparison 
   };
 }
 
-/** Tokens of a pool, or bytes of a request, against what the log printed. */
-function compareKv(item: MeasuredCase, config: ServingConfig): Comparison | undefined {
+/** Tokens of a pool, or bytes of a request, against what the log printed; a sentence when they cannot be compared. */
+function compareKv(item: MeasuredCase, config: ServingConfig): Comparison | string | undefined {
   const pool = item.kvCacheGiBPerGpu;
   const comparesTokens = pool !== undefined && pool > 0 && item.kvTokens !== undefined;
   const comparesNeed = item.neededKvGiBPerGpu !== undefined && item.maxModelLen !== undefined;
@@ -294,13 +297,30 @@ function compareKv(item: MeasuredCase, config: ServingConfig): Comparison | unde
   const least = tokensOf(bytes - printedResolution) - layout.blockTokens;
   const most = tokensOf(bytes + printedResolution) + layout.blockTokens;
   const workers = item.tensorParallel * (item.pipelineParallel ?? 1);
-  const spread = workers > 1 ? workerSpread : 0;
-  const agrees = tokens >= least * (1 - kvTolerance - spread) && tokens <= most * (1 + kvTolerance);
+  const enough = tokens >= least * (1 - kvTolerance);
+  if (workers > 1 && !enough && tokens >= least * smallestWorkerShare) {
+    return `set aside: ${tokens} tokens are those of the smallest of ${workers} workers, ${pool} GiB those of another`;
+  }
+  const agrees = enough && tokens <= most * (1 + kvTolerance);
   const came = tokensOf(bytes);
   return {
     agrees,
     text: `kv: measured ${tokens} tokens in ${pool} GiB (${Math.round(bytes / tokens)} B each), came ${came} tokens (${came > 0 ? Math.round(bytes / came) : 0} B each, ${percent(tokens / Math.max(1, came) - 1)})`,
   };
+}
+
+/**
+ * A case whose cache and smallest possible weights are more than the card has contradicts itself: the card is
+ * not the one that it names (the H20 exists with 96 and with 141 GB). It says nothing about the estimator.
+ */
+function contradiction(item: MeasuredCase, computed: MemoryEstimate): string | undefined {
+  const memory = computed.gpuMemory;
+  if (memory === undefined || item.kvCacheGiBPerGpu === undefined || item.utilization === undefined)
+    return undefined;
+  const weights = item.weightsGiBPerGpu ?? computed.weights.perGpu.low / GiB;
+  const sum = weights + item.kvCacheGiBPerGpu;
+  if (sum <= memory.high / GiB) return undefined;
+  return `set aside: ${item.kvCacheGiBPerGpu} GiB of cache and ${weights.toFixed(1)} GiB of weights are more than the ${(memory.high / GiB).toFixed(1)} GiB of ${item.gpu}`;
 }
 
 function compareRoom(item: MeasuredCase, computed: MemoryEstimate): CaseResult['room'] {
@@ -315,9 +335,27 @@ function compareRoom(item: MeasuredCase, computed: MemoryEstimate): CaseResult['
   };
 }
 
+/** Words and units that a case uses where it does not know which model ran: `29.09 GiB-weights model`. */
+const namelessWords =
+  /\b(?:unknown|unnamed|same|as|above|with|a|the|model|weights?|class|gib|gb|mib|util(?:isation|ization)?)\b|[^a-z]+/gi;
+
+/** True when a case does not say which model ran; that is a missing field, not an unknown model. */
+function namesNoModel(item: MeasuredCase): boolean {
+  return item.model.replace(namelessWords, '') === '';
+}
+
 /** Runs one case through the estimator. A model that is not known misses whatever was measured of it. */
 export function evaluateCase(item: MeasuredCase): CaseResult {
   const identity = identityOf(item);
+  const nameless = namesNoModel(item) && (identity === undefined || identity.parameters.expected === 0);
+  if (identity === undefined && nameless) {
+    return {
+      case: item,
+      identity,
+      estimate: undefined,
+      setAside: [`set aside: ${JSON.stringify(item.model)} names no model`],
+    };
+  }
   if (identity === undefined) {
     const miss: Comparison = { agrees: false, text: `unknown model ${JSON.stringify(item.model)}` };
     const hasKv =
@@ -327,6 +365,7 @@ export function evaluateCase(item: MeasuredCase): CaseResult {
       case: item,
       identity,
       estimate: undefined,
+      setAside: [],
       ...(item.weightsGiBPerGpu === undefined ? {} : { weights: miss }),
       ...(hasKv ? { kv: miss } : {}),
       ...(item.kvCacheGiBPerGpu === undefined || item.utilization === undefined
@@ -337,16 +376,25 @@ export function evaluateCase(item: MeasuredCase): CaseResult {
   const config = configOf(item, identity);
   const computed = estimate(config);
   const kv = compareKv(item, config);
-  const room = compareRoom(item, computed);
+  const contradicts = contradiction(item, computed);
+  const noName =
+    nameless && item.weightsGiBPerGpu !== undefined
+      ? `set aside: weights of ${JSON.stringify(item.model)}, which names no model`
+      : undefined;
+  const setAside = [contradicts, noName, typeof kv === 'string' ? kv : undefined].flatMap(
+    (line) => line ?? [],
+  );
+  const room = contradicts === undefined ? compareRoom(item, computed) : undefined;
   return {
     case: item,
     identity,
     estimate: computed,
-    ...(item.weightsGiBPerGpu === undefined
+    ...(item.weightsGiBPerGpu === undefined || nameless
       ? {}
       : { weights: compareWeights(item.weightsGiBPerGpu, computed) }),
-    ...(kv === undefined ? {} : { kv }),
+    ...(kv === undefined || typeof kv === 'string' ? {} : { kv }),
     ...(room === undefined ? {} : { room }),
+    setAside,
   };
 }
 
@@ -404,11 +452,12 @@ export function readCases(cases: unknown): readonly MeasuredCase[] {
 
 export const run: VectorRunner = (cases) => {
   const results = readCases(cases).map(evaluateCase);
-  const differences = results.flatMap((result) =>
-    [result.weights, result.kv, result.room].flatMap((item) =>
+  const differences = results.flatMap((result) => [
+    ...[result.weights, result.kv, result.room].flatMap((item) =>
       item === undefined || item.agrees ? [] : [`${result.case.id}: ${item.text}`],
     ),
-  );
+    ...result.setAside.map((line) => `${result.case.id}: ${line}`),
+  ]);
   const totals = totalsOf(results);
   return { differences, summary: summaryOf(totals), ok: results.length > 0 && meetsTargets(totals) };
 };

@@ -312,7 +312,7 @@ export const gpus: readonly Gpu[] = [
   }),
   gpu('gb10', {
     label: 'NVIDIA GB10 (DGX Spark)',
-    labelMiB: 122570,
+    labelMiB: 131072,
     seen: [119.6, 119.7, 121.7],
     cc: 12.1,
     link: 'none',
@@ -404,7 +404,7 @@ export function findGpu(name: string): Gpu | undefined {
   return byName.get(normalise(name));
 }
 
-/** `one or more GPUs named in free text`: the longest known name wins. */
+/** The GPU that a free text names, `RTX 2080Ti 22GB x4`, `H20 96GB x8, DP8`; the longest known name wins. */
 export function gpuInText(text: string): Gpu | undefined {
   const flat = `-${normalise(text)}-`;
   const gigabytes = /(\d{2,3})\s?(?:gb|gib|g)\b/i.exec(text)?.[1];

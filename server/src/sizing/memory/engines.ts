@@ -1,3 +1,5 @@
+import type { Engine as ServerEngine } from '../../kube/engines';
+
 /** The servers whose memory the estimator knows. `triton` without a backend that is known stays unknown. */
 export type EngineKind =
   | 'vllm'
@@ -21,6 +23,37 @@ export interface Engine {
   readonly version?: EngineVersion;
   /** vLLM only: the engine generation where it is written; else it follows from the version. */
   readonly generation?: 'V0' | 'V1';
+}
+
+/** Servers that run vLLM inside, or count memory as it does. */
+const kindOfServer: Readonly<Record<ServerEngine, EngineKind>> = {
+  vllm: 'vllm',
+  kserve: 'vllm',
+  'ray-serve-llm': 'vllm',
+  lmi: 'vllm',
+  dynamo: 'vllm',
+  sglang: 'sglang',
+  tgi: 'tgi',
+  triton: 'triton',
+  'tensorrt-llm': 'tensorrt-llm',
+  // LMDeploy, too, takes a share of what is free after loading.
+  lmdeploy: 'tensorrt-llm',
+  nim: 'nim',
+  ollama: 'ollama',
+  'llama.cpp': 'llama.cpp',
+  tei: 'tei',
+};
+
+/**
+ * The engine of a recognised model server.
+ *
+ * @param tag - the tag of its image; only vLLM's and NIM's own images count versions as the engine does.
+ */
+export function engineOfServer(server: ServerEngine, tag?: string): Engine {
+  const kind = kindOfServer[server];
+  const version =
+    tag !== undefined && (server === 'vllm' || server === 'nim') ? parseVersion(tag) : undefined;
+  return version === undefined ? { kind } : { kind, version };
 }
 
 /** Compares versions; negative when `a` is older. */
@@ -80,6 +113,8 @@ export function vllmReleaseOf(month: string): EngineVersion | undefined {
  * where only the generation is (`VLLM_USE_V1=1`), except that a model's own release gives the earliest.
  */
 export function expectedVersion(engine: Engine, modelReleased?: string): EngineVersion | undefined {
+  // A NIM counts its own versions; from 2.0 on it wraps a recent vLLM.
+  if (engine.kind === 'nim') return (engine.version?.[0] ?? 1) >= 2 ? currentVllm : undefined;
   if (engine.version !== undefined) return engine.version;
   if (engine.generation === undefined) return currentVllm;
   return modelReleased === undefined ? undefined : vllmReleaseOf(modelReleased);
@@ -88,7 +123,7 @@ export function expectedVersion(engine: Engine, modelReleased?: string): EngineV
 /** The generation that runs: vLLM 0.8 made V1 the default, 0.11 removed V0. */
 export function generationOf(engine: Engine): 'V0' | 'V1' {
   if (engine.generation !== undefined) return engine.generation;
-  return olderThan(engine, 0, 8) ? 'V0' : 'V1';
+  return engine.kind === 'vllm' && olderThan(engine, 0, 8) ? 'V0' : 'V1';
 }
 
 /** What a change of vLLM means for memory, with the release that brought it. */
@@ -126,7 +161,7 @@ export function vllmTraits(engine: Engine, modelReleased?: string): VllmTraits {
     latentAligned: generation === 'V0',
     tokensFromConcurrency: since(0, 22),
     sortingSampler: !since(0, 25),
-    certain: engine.version !== undefined,
+    certain: engine.version !== undefined && engine.kind === 'vllm',
   };
 }
 

@@ -8,7 +8,7 @@ import { estimateOf, exactly, GiB, range, scale, subtract, subtractLoosely } fro
 import type { DecoderShape, ModelIdentity, ModelSpec } from '../models/types';
 import type { Split } from '../models/weights';
 import type { Engine } from './engines';
-import { defaultUtilization, expectedVersion, generationOf, vllmTraits } from './engines';
+import { defaultUtilization, expectedVersion, vllmTraits } from './engines';
 import type { KvLayout, KvOptions } from './kv-cache';
 import {
   concurrencyOf,
@@ -225,7 +225,7 @@ export function estimate(config: ServingConfig): MemoryEstimate {
   const modality = spec?.modality ?? 'text';
   const cacheless = modality === 'embedding' || modality === 'speech' || modality === 'image';
   const serving = batchOptionsOf(config, engine);
-  const nonTorch = nonTorchMemory(spec, split, config.gpu, serving.gpuBytes);
+  const nonTorch = nonTorchMemory(spec, split, engine, config.gpu, serving.gpuBytes);
   const activation =
     cacheless && !(engine.kind === 'vllm' && spec?.shape !== undefined)
       ? workingMemory(modality)
@@ -424,6 +424,11 @@ function verdictOfContext(
   return needed.high <= room.low ? 'yes' : 'unknown';
 }
 
+/** Bytes of one cached element for `--kv-cache-dtype`; 16 bit for `auto` and whatever else is no 8-bit type. */
+export function kvElementBytesOf(option: string | undefined): number {
+  return option !== undefined && /fp8|e4m3|e5m2|int8|q8/i.test(option) ? 1 : 2;
+}
+
 /** The smallest EC2 GPU, which is what a pod may land on when nothing says more. */
 export function smallestEc2Gpu(): Gpu {
   const candidates = gpus.filter(
@@ -433,5 +438,3 @@ export function smallestEc2Gpu(): Gpu {
     gpu.visibleGiB.expected < least.visibleGiB.expected ? gpu : least,
   );
 }
-
-export { generationOf };

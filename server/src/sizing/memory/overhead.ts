@@ -235,12 +235,15 @@ export function activationPeak(spec: ModelSpec | undefined, split: Split, option
 export function nonTorchMemory(
   spec: ModelSpec | undefined,
   split: Split,
+  engine: Engine,
   gpu: Gpu | undefined,
   gpuBytes: number | undefined,
 ): Estimate {
+  // Before 0.7 the whole CUDA context counted, not only what came on top of it.
+  const context = engine.kind === 'vllm' && olderThan(engine, 0, 7) ? 1.5 : 0;
   const workers = split.tensor * split.pipeline * (split.expert > 1 ? split.expert : 1);
   if (workers <= 1) {
-    return estimateOf(range(0, 0.1 * GiB, 0.4 * GiB), [
+    return estimateOf(range(0, 0.1 * GiB, (0.4 + context) * GiB), [
       'CUDA context and workspaces: 0.01 to 0.35 GiB were measured on one GPU',
     ]);
   }
@@ -252,7 +255,7 @@ export function nonTorchMemory(
   const peerless = gpu?.interconnect === 'pcie';
   const expected = peerless ? 0.5 : 1;
   const high = latentExperts && workers >= 8 ? 7.5 : peerless ? 1.7 : 2.3;
-  return estimateOf(range(0.15 * GiB, expected * GiB, high * GiB), [
+  return estimateOf(range(0.15 * GiB, expected * GiB, (high + context) * GiB), [
     `NCCL and workspaces over ${workers} GPUs: 0.2 to 2.1 GiB were measured${latentExperts ? ', up to 7.2 for DeepSeek on eight' : ''}`,
   ]);
 }

@@ -755,7 +755,6 @@ export const othersModels: readonly ModelSpec[] = [
     certainty: 'medium',
   }),
   model('EleutherAI/gpt-j-6b', {
-    also: ['EleutherAI/gpt-j-6B'],
     billions: 6.05,
     positions: 2048,
     dtype: 'fp16',

@@ -64,11 +64,13 @@ const otherArchitecture: ReadonlySet<string> = new Set([
 
 interface NamePattern {
   readonly spec: ModelSpec;
-  readonly expression: RegExp;
+  /** Letters that a name must have for the expression to match; saves compiling most expressions. */
+  readonly letters: string;
+  readonly expression: () => RegExp;
   /** Letters and digits that have to be there: the more, the more exact the match. */
   readonly weight: number;
   /** Words that are there in the full name only (`v0.3`, `2507`, `128k`). */
-  readonly optional: readonly RegExp[];
+  readonly optional: () => readonly RegExp[];
   /** The last part of the name, as written. */
   readonly written: string;
   readonly full: string;
@@ -96,12 +98,12 @@ function patternOf(spec: ModelSpec, name: string): NamePattern | undefined {
     .split(/[-_ :]+/)
     .filter((token) => token !== '');
   const required: string[] = [];
-  const optional: RegExp[] = [];
+  const optional: string[] = [];
   // Optional words that stand before the required word of that index.
   const between = new Map<number, string>();
   tokens.forEach((token, index) => {
     if (decoration.has(token) || (optionalToken.test(token) && index >= 2)) {
-      optional.push(new RegExp(`(?<![a-z0-9])${tokenPattern(token)}(?![a-z0-9])`, 'i'));
+      optional.push(`(?<![a-z0-9])${tokenPattern(token)}(?![a-z0-9])`);
       between.set(
         required.length,
         `${between.get(required.length) ?? ''}(?:${tokenPattern(token)}${numberGap})?`,
@@ -125,14 +127,22 @@ function patternOf(spec: ModelSpec, name: string): NamePattern | undefined {
     expression += tokenPattern(token);
   });
   expression += '(?![a-z0-9])(?!\\.\\d)';
+  const source = expression;
   return {
     spec,
-    expression: new RegExp(expression, 'i'),
+    letters: /[a-z]+/.exec(required[0] ?? '')?.[0] ?? '',
+    expression: once(() => new RegExp(source, 'i')),
     weight: required.join('').length,
-    optional,
+    optional: once(() => optional.map((pattern) => new RegExp(pattern, 'i'))),
     written,
     full: name,
   };
+}
+
+/** Makes a value when it is first asked for. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 let patterns: readonly NamePattern[] | undefined;
@@ -168,21 +178,30 @@ function sizesIn(segment: string): readonly NamedSize[] {
   return sizes;
 }
 
-/** False when the name says a size that the model does not have. */
-function sizeAgrees(spec: ModelSpec, sizes: readonly NamedSize[]): boolean {
-  if (sizes.length === 0 || spec.parameters === 0) return true;
+/** False when the name says a size that the model does not have (its own name may count otherwise: 17B-16E). */
+function sizeAgrees(pattern: NamePattern, sizes: readonly NamedSize[]): boolean {
+  const { parameters: known } = pattern.spec;
+  if (sizes.length === 0 || known === 0) return true;
+  const own = pattern.written.toLowerCase();
   return sizes.some(
-    ({ parameters }) => spec.parameters > parameters.low * 0.7 && spec.parameters < parameters.high * 1.35,
+    ({ text, parameters }) =>
+      (known > parameters.low * 0.7 && known < parameters.high * 1.35) || own.includes(text.toLowerCase()),
   );
 }
 
 function bestPattern(segment: string): NamePattern | undefined {
   const sizes = sizesIn(segment);
+  const letters = segment.toLowerCase();
   let best: { pattern: NamePattern; score: number } | undefined;
   for (const pattern of allPatterns()) {
-    if (!pattern.expression.test(segment) || !sizeAgrees(pattern.spec, sizes)) continue;
+    if (
+      !letters.includes(pattern.letters) ||
+      !pattern.expression().test(segment) ||
+      !sizeAgrees(pattern, sizes)
+    )
+      continue;
     let score = pattern.weight * 100;
-    for (const word of pattern.optional) score += word.test(segment) ? 20 : -2;
+    for (const word of pattern.optional()) score += word.test(segment) ? 20 : -2;
     // The same letters in the same case: the hub writes capitals, container images do not.
     if (segment.includes(pattern.written)) score += 1;
     // Older models of one name keep a window that their successors dropped.

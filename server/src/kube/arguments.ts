@@ -127,7 +127,7 @@ type Locals = Map<string, readonly Segment[] | undefined>;
 
 const name = /[A-Za-z_][A-Za-z0-9_]*/y;
 const kubernetesReference = /\$\(([A-Za-z_][-A-Za-z0-9_.]*)\)/y;
-const template = /\{\{[\s\S]*?\}\}|<<[A-Za-z_]\w*>>/y;
+const template = /\{\{[\s\S]{0,2000}?\}\}|<<[A-Za-z_]\w*>>/y;
 
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;

@@ -1,3 +1,4 @@
+import { acceleratorsOfPod } from './accelerators';
 import { podTemplates, type PodTemplate } from './pod-carriers';
 import type { Resource } from './resource';
 import { allRequirements } from './requirements';
@@ -12,9 +13,6 @@ const keys: readonly (readonly [RegExp, OtherCloud])[] = [
   [/^agentpool$/, 'aks'],
   [/^karpenter\.azure\.com\//, 'aks'],
 ];
-
-/** Resources that only exist on one other cloud. */
-const resources: readonly (readonly [string, OtherCloud])[] = [['google.com/tpu', 'gke']];
 
 function cloudOf(key: string): OtherCloud | undefined {
   return keys.find(([pattern]) => pattern.test(key))?.[1];
@@ -34,10 +32,7 @@ export function otherCloud(template: PodTemplate): OtherCloud | undefined {
     const cloud = key === undefined ? undefined : cloudOf(key);
     if (cloud !== undefined) return cloud;
   }
-  for (const [name, cloud] of resources) {
-    if (template.resource.placed.document.text.includes(name)) return cloud;
-  }
-  return undefined;
+  return acceleratorsOfPod(template).some(({ vendor }) => vendor === 'google') ? 'gke' : undefined;
 }
 
 /** As {@link otherCloud}, for any template of an object. */

@@ -148,7 +148,7 @@ function matchCommand(kind: EngineKind, words: readonly Word[]): { index: number
   for (const { name, then } of kind.programs ?? []) {
     if (!name.test(baseName(program.text))) continue;
     // A script's name alone says little; its folder must name the engine.
-    if (/\\\.py/.test(name.source) && !isInEngineFolder(kind, program.text)) continue;
+    if (/\\\.(py|sh)/.test(name.source) && !isInEngineFolder(kind, program.text)) continue;
     const following = then ?? [];
     if (!following.every((text, index) => words[at + 1 + index]?.text === text)) continue;
     return { index: at + 1 + following.length, word: program };
@@ -167,7 +167,7 @@ function isHelper(words: readonly Word[]): boolean {
   if (first === undefined) return true;
   const program = baseName(first.text);
   if (!interpreters.test(program)) {
-    if (helperPrograms.test(program) || helperScripts.test(first.text)) return true;
+    if (helperPrograms.test(program) || helperScripts.test(first.text.slice(-200))) return true;
     return program === 'vllm' && !first.unknown && words[start + 1]?.text !== 'serve';
   }
   let at = start + 1;
@@ -180,7 +180,7 @@ function isHelper(words: readonly Word[]): boolean {
       words[at + 1]?.text ?? '',
     );
   }
-  return helperScripts.test(next.text);
+  return helperScripts.test(next.text.slice(-200));
 }
 
 function byCommand(lines: readonly CommandLine[]): Recognised | undefined {
@@ -217,7 +217,7 @@ function byImage(container: Container, lines: readonly CommandLine[]): Recognise
   const image = parseImage(container.imageText);
   // Ray pods run Ray, whatever else is in their image; Ray Serve is recognised by its own configuration.
   if (container.template.resource.group === 'ray.io') return undefined;
-  if (besideServers.test(image.name)) return undefined;
+  if (besideServers.test(image.name.slice(0, 200))) return undefined;
   const kind = engines.find(
     (candidate) =>
       candidate.image?.test(image.repository) === true &&

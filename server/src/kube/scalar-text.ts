@@ -147,13 +147,13 @@ function readBlock(source: string, node: ScalarNode): ScalarText {
   const indentOf = (line: { readonly start: number; readonly end: number }): number =>
     /^ */.exec(source.slice(line.start, line.end))?.[0].length ?? 0;
   const isBlank = (line: { readonly start: number; readonly end: number }): boolean =>
-    source.slice(line.start, line.end).trim() === '';
+    /^ *$/.test(source.slice(line.start, line.end));
   const explicit = /[1-9]/.test(header.replace(/#.*/, ''));
   const written = raw.filter((line) => !isBlank(line));
   const first = written[0];
   if (first === undefined) return out.done(node);
   // With an explicit indicator the first line may be indented further than the block; the decoded text tells how far.
-  const firstText = node.text.split('\n').find((line) => line.trim() !== '') ?? '';
+  const firstText = node.text.split('\n').find((line) => /[^ ]/.test(line)) ?? '';
   const further = explicit ? firstText.length - firstText.replace(/^ +/, '').length : 0;
   const indent = indentOf(first) - further;
   const lines: Line[] = raw.map((line) => ({

@@ -34,7 +34,7 @@ export function valueOr<T>(setting: Setting<T>, otherwise: T): T | undefined {
 export function asNumber(setting: Setting): Setting<number> {
   if (setting.state !== 'known') return setting;
   const text = setting.value.trim();
-  const value = /^[+-]?(\d+(_\d+)*\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)
+  const value = /^[+-]?(\d[\d_]*(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text)
     ? Number(text.replaceAll('_', ''))
     : NaN;
   return Number.isNaN(value)

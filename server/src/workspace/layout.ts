@@ -81,21 +81,66 @@ function readKustomization(document: YamlDocument, directory: string): Kustomiza
   return kustomization;
 }
 
+/** Kustomizations that one lists. */
+function listedBy(directory: string, kustomizations: ReadonlyMap<string, Kustomization>): readonly string[] {
+  const found = new Set<string>();
+  for (const path of kustomizations.get(directory)?.resources ?? []) {
+    // A file of another kustomization's directory is read without its kustomization, but belongs to that place.
+    const next = kustomizations.has(path) ? path : directoryOf(path);
+    if (next !== directory && kustomizations.has(next)) found.add(next);
+  }
+  return [...found];
+}
+
 /** Everything that building one kustomization reads, itself included. */
 function closure(start: string, kustomizations: ReadonlyMap<string, Kustomization>): Set<string> {
   const seen = new Set<string>([start]);
   const queue = [start];
   for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
-    for (const path of kustomizations.get(at)?.resources ?? []) {
-      // A file of another kustomization's directory is read without its kustomization, but belongs to that place.
-      const next = kustomizations.has(path) ? path : directoryOf(path);
-      if (kustomizations.has(next) && !seen.has(next)) {
-        seen.add(next);
-        queue.push(next);
-      }
+    for (const next of listedBy(at, kustomizations)) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      queue.push(next);
     }
   }
   return seen;
+}
+
+/** A kustomization that lists more than this is the list of a cluster's applications, not one application. */
+const MAX_PARTS = 64;
+
+/**
+ * Which kustomizations some build puts together: one with all that it reads, and what it reads side by side. A build of
+ * several variants (`dev` and `prod`) holds a copy of their base for each, which have nothing to do with each other.
+ */
+function builds(kustomizations: ReadonlyMap<string, Kustomization>): Map<string, Set<string>> {
+  const builtWith = new Map<string, Set<string>>();
+  const closures = new Map(
+    [...kustomizations.keys()].map((key) => [key, closure(key, kustomizations)] as const),
+  );
+  const pair = (a: string, b: string): void => {
+    if (a === b || areRivals(a, b)) return;
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const others = builtWith.get(from);
+      if (others === undefined) builtWith.set(from, new Set([to]));
+      else others.add(to);
+    }
+  };
+  for (const [root, members] of closures) {
+    for (const member of members) pair(root, member);
+    const parts = listedBy(root, kustomizations);
+    if (parts.length > MAX_PARTS) continue;
+    for (const [index, left] of parts.entries()) {
+      for (const right of parts.slice(index + 1)) {
+        if (areRivals(left, right)) continue;
+        for (const a of closures.get(left) ?? []) for (const b of closures.get(right) ?? []) pair(a, b);
+      }
+    }
+  }
+  return builtWith;
 }
 
 export function readLayout(files: Iterable<SourceFile>): Layout {
@@ -109,16 +154,7 @@ export function readLayout(files: Iterable<SourceFile>): Layout {
       kustomizations.set(directoryOf(path), readKustomization(document, directoryOf(path)));
     }
   }
-  const builtWith = new Map<string, Set<string>>();
-  for (const root of kustomizations.keys()) {
-    const members = [...closure(root, kustomizations)];
-    for (const a of members) {
-      const others = builtWith.get(a) ?? new Set<string>();
-      for (const b of members) if (a !== b && !areRivals(a, b)) others.add(b);
-      builtWith.set(a, others);
-    }
-  }
-  return { charts, kustomizations, builtWith };
+  return { charts, kustomizations, builtWith: builds(kustomizations) };
 }
 
 /**
@@ -144,7 +180,7 @@ function isVariant(segment: string): boolean {
 }
 
 /** Two directories that are different variants of one thing, whatever lists both. */
-function areRivals(a: string, b: string): boolean {
+export function areRivals(a: string, b: string): boolean {
   const left = a.split('/');
   const right = b.split('/');
   let same = 0;

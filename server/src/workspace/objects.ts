@@ -1,3 +1,4 @@
+import type { Resource } from '../kube/resource';
 import type { YamlDocument } from '../yaml/document';
 import {
   entryOf,
@@ -37,7 +38,7 @@ export function nameKeyOf(document: YamlDocument, node: YamlNode | undefined): s
   if (!isScalar(node)) return undefined;
   if (!node.unknown) return node.value === null ? undefined : node.text;
   const raw = document.text.slice(node.start, node.end).replace(/^["']|["']$/g, '');
-  return raw.replace(/\{\{-?\s*|\s*-?\}\}/g, '\u0000').replace(/\s+/g, ' ');
+  return raw.replace(/\s+/g, ' ').replace(/\{\{-? ?| ?-?\}\}/g, '\u0000');
 }
 
 function read(document: YamlDocument, root: MapNode): RawObject[] {
@@ -81,4 +82,21 @@ export function objectsOf(document: YamlDocument): readonly RawObject[] {
   const objects = isMap(root) ? read(document, root) : [];
   memo.set(document, objects);
   return objects;
+}
+
+const nameKeys = new WeakMap<Resource, string>();
+
+/** Keeps what the name of an object is compared by, when that is not simply its name. */
+export function rememberNameKey(resource: Resource, nameKey: string | undefined): void {
+  if (nameKey !== undefined && nameKey !== resource.name) nameKeys.set(resource, nameKey);
+}
+
+/** What the name of an object is compared by; also defined for a name that a template makes. */
+export function nameKeyOfResource(resource: Resource): string | undefined {
+  return nameKeys.get(resource) ?? resource.name;
+}
+
+/** A namespace that is not written is whatever the object is applied to. */
+export function sameNamespace(a: string | undefined, b: string | undefined): boolean {
+  return a === undefined || b === undefined || a === b;
 }

@@ -1,4 +1,4 @@
-import { podCarrierKinds, podTemplates, type PodTemplate } from '../kube/pod-carriers';
+import { podTemplates, type PodTemplate } from '../kube/pod-carriers';
 import {
   intersect,
   isEmptySet,
@@ -9,7 +9,7 @@ import {
   type ValueSet,
 } from '../kube/requirements';
 import type { Resource } from '../kube/resource';
-import { labelsOf, readLabelMap, readSelector, selects, type LabelSelector } from '../kube/selectors';
+import { labelsOf, selects } from '../kube/selectors';
 import { any, type Truth } from '../kube/truth';
 import {
   entryOf,
@@ -22,9 +22,11 @@ import {
   type MapNode,
   type YamlNode,
 } from '../yaml/node';
-import { nameKeyOf } from './objects';
+import { areRivals } from './layout';
+import { linksOf, podSelectorOf } from './links';
+import { nameKeyOf, nameKeyOfResource, sameNamespace } from './objects';
 import { relevantGroups } from './relevant-kinds';
-import { nameKeyOfResource, type Reference, type Workspace } from './workspace';
+import type { Reference, Workspace } from './workspace';
 
 /** Pods that a selector selects, certainly or perhaps. */
 export interface TemplateMatch {
@@ -106,46 +108,35 @@ function referrers(
   workload: Resource,
   kinds: readonly string[],
 ): readonly ResourceMatch[] {
+  const links = linksOf(workspace);
   return kinds.flatMap((kind) =>
-    workspace.near(workload, kind).flatMap((resource) => {
+    links.referrersOf(kind, workload).flatMap((resource) => {
+      if (!sameNamespace(resource.namespace, workload.namespace)) return [];
       const match = isReferrer(workspace, resource, workload);
       return match === 'no' ? [] : [{ resource, match }];
     }),
   );
 }
 
-/** The pods that a PodDisruptionBudget or a Service selects; `undefined` when it selects none by itself. */
-export function podSelectorOf(resource: Resource): LabelSelector | undefined {
-  const node = getIn(resource.root, 'spec', 'selector');
-  if (resource.kind === 'Service') {
-    const selector = readLabelMap(node);
-    return selector?.empty === true ? undefined : selector;
-  }
-  const selector = readSelector(node);
-  // policy/v1beta1 took an empty selector as nothing, policy/v1 takes it as everything.
-  return selector?.empty === true && resource.version === 'v1beta1' ? undefined : selector;
-}
-
 function selected(workspace: Workspace, resource: Resource): readonly TemplateMatch[] {
   const selector = podSelectorOf(resource);
   if (selector === undefined) return [];
-  return carriersNear(workspace, resource).flatMap((workload) =>
-    podTemplates(workload).flatMap((template) => {
+  return linksOf(workspace)
+    .templatesFor(selector, resource)
+    .flatMap((template) => {
+      if (!sameNamespace(template.resource.namespace, resource.namespace)) return [];
       const match = selects(selector, template.labels);
       return match === 'no' ? [] : [{ template, match }];
-    }),
-  );
-}
-
-function carriersNear(workspace: Workspace, resource: Resource): readonly Resource[] {
-  return podCarrierKinds.flatMap((kind) => workspace.near(resource, kind));
+    });
 }
 
 function selectors(workspace: Workspace, workload: Resource, kind: string): readonly ResourceMatch[] {
   const templates = podTemplates(workload);
-  return workspace.near(workload, kind).flatMap((resource) => {
+  const links = linksOf(workspace);
+  const candidates = new Set(templates.flatMap((template) => links.selectorsFor(kind, template)));
+  return [...candidates].flatMap((resource) => {
     const selector = podSelectorOf(resource);
-    if (selector === undefined) return [];
+    if (selector === undefined || !sameNamespace(resource.namespace, workload.namespace)) return [];
     const match = any(templates.map((template) => selects(selector, template.labels)));
     return match === 'no' ? [] : [{ resource, match }];
   });
@@ -243,8 +234,8 @@ function meetsAll(labels: PoolLabels, requirements: readonly NodeRequirement[]):
 }
 
 /**
- * The pools that a pod can mean. Pools of the pod's own tree come first; only when it has none there, those of the
- * whole workspace, since clusters are often described beside the applications and not with them.
+ * The pools that a pod can mean. Pools of the pod's own tree come first. When none of them fits, those of the whole
+ * workspace that the pod names, since clusters are often described beside the applications and not with them.
  */
 function nodePools(workspace: Workspace, template: PodTemplate): readonly NodePoolMatch[] {
   const demand = nodeDemandOf(template);
@@ -265,10 +256,15 @@ function nodePools(workspace: Workspace, template: PodTemplate): readonly NodePo
       return [{ resource, match, named }];
     });
   const here = judge(near);
-  if (here.length > 0 || near.length > 0) return here;
+  if (here.length > 0) return here;
   const elsewhere = workspace
     .byKind('NodePool', 'karpenter.sh')
-    .filter((pool) => pool.role !== 'kustomize-patch' && !near.includes(pool));
+    .filter(
+      (pool) =>
+        pool.role !== 'kustomize-patch' &&
+        !near.includes(pool) &&
+        !areRivals(pool.scope, template.resource.scope),
+    );
   return judge(elsewhere).filter(({ named }) => named);
 }
 

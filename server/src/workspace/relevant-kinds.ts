@@ -53,7 +53,12 @@ for (const [group, kinds] of [
 /** Config maps are read only where their text names something that a rule knows. */
 const configMap = /nvidia|dcgm|neuron|time-?slicing|fluent|cloudwatch|otel|opentelemetry|vllm|amazonaws/i;
 
-const kindKey = /(?:^|[\s{,"'])kind["']?\s*:\s*(?:&\S+\s+)?["']?([A-Za-z][A-Za-z0-9]*)/g;
+const anyKind = /(?:^|[\s{,"'])kind["']?\s*:\s*(?:&\S+\s+)?["']?([A-Za-z][A-Za-z0-9]*)/g;
+
+/** A `kind` that starts a line belongs to the document's own map, unless the document is in flow style. */
+const rootKind = /^["']?kind["']?[ \t]*:[ \t]*(?:&\S+[ \t]+)?["']?([A-Za-z][A-Za-z0-9]*)/gm;
+/** Each alternative ends where it must, so that no long comment is tried in many ways. */
+const flowStyle = /^(?:[ \t\r\n\uFEFF]|#[^\n]*\n|---)*[{[]/;
 
 /** Groups in which a kind matters; empty for kinds that nothing reads. */
 export function relevantGroups(kind: string): readonly string[] {
@@ -64,15 +69,19 @@ export function isRelevantType(group: string, kind: string): boolean {
   return relevantGroups(kind).includes(group);
 }
 
+function isRelevantKind(kind: string, text: string): boolean {
+  if (!groupsByKind.has(kind) && !kind.endsWith('List')) return false;
+  return kind !== 'ConfigMap' || configMap.test(text);
+}
+
 /**
- * Whether the text can hold an object that matters. It looks at text alone and errs towards yes: a kind that stands
- * anywhere, nested, quoted, in flow style or inside another's string.
+ * Whether the text can hold an object that matters. It looks at text alone and errs towards yes: where the document's
+ * own kind does not stand plainly at the start of a line, a kind anywhere will do.
  */
 export function mayMatter(document: YamlDocument): boolean {
-  for (const match of document.text.matchAll(kindKey)) {
-    const kind = match[1] ?? '';
-    if (!groupsByKind.has(kind) && !kind.endsWith('List')) continue;
-    if (kind !== 'ConfigMap' || configMap.test(document.text)) return true;
-  }
+  const { text } = document;
+  const own = flowStyle.test(text) ? [] : [...text.matchAll(rootKind)];
+  const kinds = own.length > 0 ? own : text.matchAll(anyKind);
+  for (const match of kinds) if (isRelevantKind(match[1] ?? '', text)) return true;
   return false;
 }

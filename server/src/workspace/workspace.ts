@@ -1,7 +1,7 @@
 import type { DocumentRole, Resource } from '../kube/resource';
 import type { PlacedDocument, SourceFile, YamlDocument } from '../yaml/document';
 import { belongTogether, isLayoutFile, readLayout, scopeOf, type Layout } from './layout';
-import { objectsOf } from './objects';
+import { nameKeyOfResource, objectsOf, rememberNameKey, sameNamespace } from './objects';
 import { directoryOf, pathOf } from './paths';
 import { referencesOf, type References } from './references';
 import { documentRole, objectRole } from './roles';
@@ -38,6 +38,13 @@ export interface Workspace {
   lookup(kind: string, namespace: string | undefined, nameKey: string, scope: string): Reference;
   /** Whether two objects can be in one cluster at one time, as far as directories tell. */
   together(a: Resource, b: Resource): boolean;
+  /**
+   * Whether the files say that both are applied: they are in one file, or kustomizations that are built together list
+   * both. The files of a plain folder may be alternatives.
+   */
+  appliedTogether(a: Resource, b: Resource): boolean;
+  /** The scope of an object and those that belong to it, its own first. */
+  around(from: Resource): readonly string[];
   /** Whole objects of a kind that belong together with one, of its namespace or of none. */
   near(from: Resource, kind: string, group?: string): readonly Resource[];
   /** What a document is for, whether or not it holds an object. */
@@ -46,13 +53,6 @@ export interface Workspace {
 }
 
 const placedResources = new WeakMap<YamlDocument, readonly Resource[]>();
-const nameKeys = new WeakMap<Resource, string>();
-
-/** What the name of an object is compared by; also defined for a name that a template makes. */
-export function nameKeyOfResource(resource: Resource): string | undefined {
-  return nameKeys.get(resource) ?? resource.name;
-}
-
 /** Makes the resources of one document, or gives those of before when nothing about them changed. */
 function resourcesIn(layout: Layout, uri: string, placed: PlacedDocument): readonly Resource[] {
   const { document } = placed;
@@ -77,7 +77,7 @@ function resourcesIn(layout: Layout, uri: string, placed: PlacedDocument): reado
   }
   const resources = objects.map(({ nameKey, ...object }, index): Resource => {
     const resource: Resource = { uri, placed, ...object, role: roles[index] ?? 'resource', scope };
-    if (nameKey !== undefined) nameKeys.set(resource, nameKey);
+    rememberNameKey(resource, nameKey);
     return resource;
   });
   placedResources.set(document, resources);
@@ -95,10 +95,6 @@ function resourcesOfFile(layout: Layout, file: SourceFile): readonly Resource[] 
   const resources = file.documents.flatMap((placed) => resourcesIn(layout, file.uri, placed));
   fileResources.set(file, { layout, resources });
   return resources;
-}
-
-export function sameNamespace(a: string | undefined, b: string | undefined): boolean {
-  return a === undefined || b === undefined || a === b;
 }
 
 function grouped<T>(
@@ -136,6 +132,13 @@ const clusterScoped: readonly string[] = [
   'ClusterPolicy',
   'DeviceClass',
 ];
+
+/** Directories of the kustomizations that list a file. */
+function listedIn(layout: Layout, path: string): readonly string[] {
+  return [...layout.kustomizations.values()]
+    .filter(({ resources }) => resources.has(path))
+    .map(({ directory }) => directory);
+}
 
 function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefined): Workspace {
   const layout = known ?? readLayout(files.values());
@@ -222,6 +225,15 @@ function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefine
       return { state: partial ? 'unknown' : 'missing' };
     },
     together: (a, b) => belongTogether(layout, a.scope, b.scope),
+    appliedTogether: (a, b) => {
+      if (a.uri === b.uri) return true;
+      const first = listedIn(layout, pathOf(a.uri));
+      const second = listedIn(layout, pathOf(b.uri));
+      return first.some((one) =>
+        second.some((other) => one === other || layout.builtWith.get(one)?.has(other) === true),
+      );
+    },
+    around: (from) => neighboursOf(from.scope),
     near: (from, kind, group) =>
       neighboursOf(from.scope).flatMap((scope) =>
         (places().get(`${kind}/${scope}`) ?? []).filter(
@@ -252,5 +264,4 @@ function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefine
   return workspace;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-redeclare -- the type and its one starting value share the name
 export const Workspace: { readonly empty: Workspace } = { empty: create(new Map(), undefined) };

@@ -244,7 +244,7 @@ export function estimate(config: ServingConfig): MemoryEstimate {
     budget === undefined
       ? undefined
       : roomFor(engine, budget, perGpu, nonTorch, activation, inBudget ? graphs : undefined);
-  const weightsFit = verdictOfWeights(budget, perGpu, room);
+  const weightsFit = verdictOfWeights(engine, budget, perGpu, room);
   const kvParts = kvPart(config, engine, split, room, cacheless);
   const contextFits: Verdict = cacheless ? 'yes' : kvParts.contextFits;
   const reasons = [...perGpu.reasons, ...(budget?.reasons ?? ['no GPU is known'])];
@@ -299,9 +299,17 @@ function roomFor(
   }
 }
 
-function verdictOfWeights(budget: Range | undefined, weights: Range, room: Range | undefined): Verdict {
+/** Servers that leave layers on the CPU instead of failing when the GPU is too small. */
+const spillsOver: ReadonlySet<Engine['kind']> = new Set(['ollama', 'llama.cpp', 'transformers']);
+
+function verdictOfWeights(
+  engine: Engine,
+  budget: Range | undefined,
+  weights: Range,
+  room: Range | undefined,
+): Verdict {
   if (budget === undefined || room === undefined) return 'unknown';
-  if (weights.low > budget.high || room.high <= 0) return 'no';
+  if (weights.low > budget.high || room.high <= 0) return spillsOver.has(engine.kind) ? 'unknown' : 'no';
   return room.low > 0 ? 'yes' : 'unknown';
 }
 
@@ -420,7 +428,8 @@ function verdictOfContext(
   if (room === undefined || needed === undefined) return 'unknown';
   // SGLang and TGI shorten requests instead of refusing to start.
   const refuses = engine.kind === 'vllm' || engine.kind === 'nim';
-  if (needed.low > room.high) return refuses || room.high <= 0 ? 'no' : 'unknown';
+  if (needed.low > room.high)
+    return refuses || (room.high <= 0 && !spillsOver.has(engine.kind)) ? 'no' : 'unknown';
   return needed.high <= room.low ? 'yes' : 'unknown';
 }
 

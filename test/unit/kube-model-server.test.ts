@@ -257,6 +257,7 @@ test('Ray Serve: the settings stand in the configuration, the server runs on the
   assert.equal(say(server, server.maxModelLen), '16384');
   assert.equal(say(server, server.dtype), 'bfloat16');
   assert.equal(server.pipelineParallel.state, 'absent');
+  assert.ok(worker !== undefined);
   assert.equal(isServing(worker.resource, worker), true);
 });
 

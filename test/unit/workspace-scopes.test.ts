@@ -90,7 +90,8 @@ test('an overlay and a component see the base that a build puts beside them, and
     'k/overlays/other/hpa.yaml': 'missing',
   });
   const [base] = workspace.byKind('Deployment');
-  const autoscalers = workspace.references(base ?? assert.fail()).autoscalers.map(({ resource }) => resource);
+  assert.ok(base !== undefined);
+  const autoscalers = workspace.references(base).autoscalers.map(({ resource }) => resource);
   const [prod, component] = autoscalers;
   assert.equal(autoscalers.length, 2);
   assert.ok(prod !== undefined && component !== undefined);

@@ -47,7 +47,7 @@ export function isPathAbsent(resource: Resource, root: MapNode, ...path: readonl
   for (const key of path) {
     if (at.kind !== 'map') return false;
     if (isAbsent(resource, at, key)) return true;
-    const next = entryOf(at, key)?.value;
+    const next: YamlNode | undefined = entryOf(at, key)?.value;
     if (next === undefined) return false;
     at = next;
   }

@@ -23,10 +23,8 @@ export default defineRule({
         report({
           at,
           message: `${resource.kind} "${resource.name ?? ''}" and ${other.kind} "${other.name ?? ''}" both scale "${name}": each undoes what the other did`,
-          // Two files of one kind in one folder can be alternatives of which one is applied.
-          ...(resource.kind === other.kind && resource.uri !== other.uri
-            ? { severity: 'warning' as const }
-            : {}),
+          // The files of a plain folder can be alternatives of which one is applied.
+          ...(workspace.appliedTogether(resource, other) ? {} : { severity: 'warning' as const }),
           related: [
             {
               resource: other,

@@ -1,5 +1,5 @@
 import { isAbsent } from '../../kube/resource';
-import { acceleratorsOnly } from '../../sizing/nodes/read-pool';
+import { acceleratorResource, acceleratorsOnly, typesOf } from '../../sizing/nodes/read-pool';
 import { insertKey } from '../../yaml/edit';
 import { entryOf, isMap, mapIn } from '../../yaml/node';
 import { defineRule } from '../rule';
@@ -26,7 +26,10 @@ export default defineRule({
     const edits = isEmpty
       ? insertKey(resource.placed.document, limits, name, amount)
       : insertKey(resource.placed.document, spec, 'limits', { [name]: amount }, { before: 'disruption' });
+    // Only accelerators make the mistake a costly one within the hour.
+    const costly = typesOf(resource).types.some((type) => acceleratorResource(type) !== undefined);
     report({
+      ...(costly ? {} : { severity: 'info' as const }),
       at: isEmpty ? (entryOf(spec, 'limits') ?? at) : at,
       message: `NodePool "${resource.name ?? ''}" has no limits: a runaway autoscaler or a typing error in replicas launches nodes until the account's quota is used up`,
       fixes: [

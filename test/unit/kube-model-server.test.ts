@@ -315,6 +315,25 @@ test('KServe, KubeAI and NIMService name their model in their own fields', () =>
   assert.equal(say(nim, nim.model), 'meta/llama3-8b-instruct');
 });
 
+test('an LLMInferenceService names model and parallelism in fields of its own', () => {
+  const text = `apiVersion: serving.kserve.io/v1alpha1
+kind: LLMInferenceService
+metadata: {name: x}
+spec:
+  model: {uri: hf://org/m, name: org/m}
+  parallelism: {tensor: 4}
+  template: {containers: [{name: main, args: [--max-model-len=4096], resources: {limits: {nvidia.com/gpu: 4}}}]}
+`;
+  const [template] = templatesOf(text);
+  const [server] = modelServers(template ?? assert.fail());
+  assert.ok(server !== undefined);
+  assert.equal(say(server, server.model), 'org/m');
+  assert.equal(say(server, server.tensorParallel), '4');
+  assert.equal(say(server, server.maxModelLen), '4096');
+  assert.equal(server.dtype.state, 'unknown');
+  assert.equal(server.gpuOnly, true);
+});
+
 test('AI workloads: an accelerator, a claim or a server', () => {
   const isAi = (container: string) => isAiWorkload(templatesOf(deployment(container))[0] ?? assert.fail());
   assert.equal(isAi('image: x\nresources: {limits: {nvidia.com/gpu: 1}}'), true);

@@ -86,6 +86,7 @@ test('an object without what every whole one has is a part of one', () => {
     'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3}',
     'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: a}\nspec: {maxReplicas: 9}',
     'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {limits: {cpu: 9}}',
+    'apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: a}\nspec: {leaderWorkerTemplate: {workerTemplate: {spec: {containers: [{name: a, resources: {}}]}}}}',
     'apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {template: {spec: {nodeSelector: {a: b}}}}',
   ];
   for (const text of parts) assert.equal(roleOf({ 'a.yaml': text }, 'a.yaml'), 'kustomize-patch', text);

@@ -475,6 +475,36 @@ function withoutPrefix(setting: Setting, prefix: RegExp): Setting {
   return { ...setting, value, text: value, at: { start: setting.at.start + length, end: setting.at.end } };
 }
 
+/**
+ * An `LLMInferenceService`: the `main` container is vLLM from the operator's configuration; model and parallelism are
+ * fields of the object, arguments come on top of those that the configuration brings.
+ */
+function llmInferenceService(container: Container): ModelServer | undefined {
+  const { template } = container;
+  const { root } = template.resource;
+  const kind = engines.find((candidate) => candidate.engine === 'vllm');
+  const uri = scalarIn(root, 'spec', 'model', 'uri');
+  if (container.name !== 'main' || kind === undefined || uri === undefined) return undefined;
+  const words = commandLines(container).flatMap((line) => line.words);
+  const args = serverArguments(words, true);
+  const parallelism =
+    template.part === 'prefill' ? ['spec', 'prefill', 'parallelism'] : ['spec', 'parallelism'];
+  const fields: Readonly<Partial<Record<SettingName, string>>> = {
+    tensorParallel: 'tensor',
+    pipelineParallel: 'pipeline',
+    dataParallel: 'data',
+  };
+  const lookup: Lookup = (name) => {
+    if (name === 'model') return scalarSetting(container, uri);
+    const field = fields[name];
+    const [flag, ...aliases] = kind.flags[name] ?? [];
+    const written =
+      field === undefined ? absent : scalarSetting(container, getIn(root, ...parallelism, field));
+    return written.state !== 'absent' || flag === undefined ? written : args.get(flag, aliases);
+  };
+  return build(container, kind, uri, args, lookup, acceleratorsOf(container).length > 0);
+}
+
 /** A KubeAI `Model`: engine, url and arguments are its own fields. */
 function kubeAiModel(container: Container): ModelServer | undefined {
   const { node } = container;
@@ -626,6 +656,13 @@ function recognise(container: Container): ModelServer | undefined {
   if (group === 'ray.io') {
     const server = rayServeServer(container);
     if (server !== undefined) return server;
+  }
+  if (
+    group === 'serving.kserve.io' &&
+    resourceKind === 'LLMInferenceService' &&
+    container.image === undefined
+  ) {
+    return llmInferenceService(container);
   }
   const isImplicit = template.implicitContainers.some((implicit) => implicit.node === container.node);
   if (group === 'serving.kserve.io' && isImplicit && container.image === undefined)

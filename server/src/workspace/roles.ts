@@ -35,7 +35,7 @@ function chartOf(layout: Layout, path: string): string | undefined {
   return undefined;
 }
 
-/** Core kinds whose whole objects cannot do without images. */
+/** Kinds whose whole objects cannot do without images. */
 const withImages: readonly string[] = [
   'Deployment',
   'StatefulSet',
@@ -44,9 +44,12 @@ const withImages: readonly string[] = [
   'Job',
   'CronJob',
   'Pod',
+  'Rollout',
+  'LeaderWorkerSet',
 ];
 
 const podSpecs: Readonly<Record<string, readonly string[]>> = {
+  LeaderWorkerSet: ['spec', 'leaderWorkerTemplate', 'workerTemplate', 'spec'],
   Pod: ['spec'],
   CronJob: ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
 };

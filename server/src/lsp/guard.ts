@@ -11,7 +11,7 @@ export interface Log {
 export class InvalidParams extends Error {}
 
 /** The answer to a request that its sender no longer wants. */
-export function cancelled(): ResponseError<void> {
+export function cancelled(): ResponseError<never> {
   return new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled');
 }
 
@@ -36,7 +36,7 @@ export interface Guard {
   request<P, R>(
     method: string,
     handler: (params: P, cancellation: Cancellation) => R | Promise<R>,
-  ): (params: P, cancellation: Cancellation) => Promise<R | ResponseError<unknown>>;
+  ): (params: P, cancellation: Cancellation) => Promise<R | ResponseError<never>>;
   /** Runs the handler; whatever it throws is logged. */
   notification<P>(method: string, handler: (params: P) => void | Promise<void>): (params: P) => void;
   /** Awaits work that nobody waits for; what it throws is logged. */
@@ -76,7 +76,7 @@ export function createGuard(log: Log, stage: () => Stage): Guard {
         try {
           return await handler(params, cancellation);
         } catch (error) {
-          if (error instanceof ResponseError) return error;
+          if (error instanceof ResponseError) return error as ResponseError<never>;
           if (error instanceof InvalidParams) {
             return new ResponseError(ErrorCodes.InvalidParams, `${method}: ${error.message}`);
           }

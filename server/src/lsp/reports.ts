@@ -73,11 +73,7 @@ export function createReports(
     result.internalErrors.forEach(tellCrash);
     return result.files[0]?.findings ?? [];
   };
-  const convert = (
-    key: string,
-    findings: readonly Finding[],
-    document: TextDocument,
-  ): readonly Diagnostic[] =>
+  const convert = (findings: readonly Finding[], document: TextDocument): readonly Diagnostic[] =>
     findings.map((finding) => toDiagnostic(finding, document, project.document, abilities()));
 
   return {
@@ -96,7 +92,7 @@ export function createReports(
         if (!crashed.has(text)) log.error(text);
         crashed.add(text);
       }
-      const diagnostics = document === undefined ? [] : convert(key, findings, document);
+      const diagnostics = document === undefined ? [] : convert(findings, document);
       const text = JSON.stringify(diagnostics);
       const same = known !== undefined && known.text === text;
       const resultId = same ? known.report.resultId : `${session}-${++count}`;

@@ -18,6 +18,19 @@ export function plain(node: YamlNode | undefined): unknown {
   return Object.fromEntries(node.entries.map(({ key, value }) => [key.text, plain(value)]));
 }
 
+/** All that is known of a tree, as plain data: what two readers have to agree on. */
+export function snapshot(node: YamlNode | undefined): unknown {
+  if (node === undefined) return undefined;
+  if (node.kind === 'scalar') return { ...node };
+  const { kind, start, end, borrowed, flow, open } = node;
+  const shape = { kind, start, end, borrowed, flow, open };
+  if (node.kind === 'sequence') return { ...shape, items: node.items.map(snapshot) };
+  return {
+    ...shape,
+    entries: node.entries.map(({ key, value }) => ({ key: snapshot(key), value: snapshot(value) })),
+  };
+}
+
 /** The text that a node spans. */
 export function spanned(
   document: YamlDocument,

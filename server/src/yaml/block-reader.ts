@@ -1,7 +1,7 @@
-import { mapNode, scalarNode, sequenceNode } from './build';
 import type { Comment, Reading, YamlProblem } from './document';
-import type { Entry, MapNode, ScalarNode, SequenceNode, YamlNode } from './node';
-import { resolvePlain } from './resolve';
+import type { YamlNode } from './node';
+import * as T from './tape';
+import type { Tape } from './tape';
 
 /**
  * Reads the part of YAML that nearly all manifests are written in, many times as fast as a parser for the whole:
@@ -12,12 +12,14 @@ import { resolvePlain } from './resolve';
  */
 export function readSubset(text: string): Reading | undefined {
   if (OUTSIDE_SUBSET.test(text) || text.includes('{{') || text.includes('{%')) return undefined;
+  const reader = new SubsetReader(text);
   try {
-    return new SubsetReader(text).read();
+    reader.read();
   } catch (error) {
     if (error === GIVE_UP) return undefined;
     throw error;
   }
+  return new SubsetReading(text, reader.tape(), reader.comments);
 }
 
 /** Thrown to leave the recursion at once; it carries nothing, since the parser will say what is the matter. */
@@ -27,14 +29,12 @@ const GIVE_UP = new Error('not in the subset');
 // eslint-disable-next-line no-control-regex -- control characters are what it looks for
 const OUTSIDE_SUBSET = /[\0-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]/;
 
-const VARIABLE = /(?<!\$)\$\{[^\s{}"']*\}/;
-
 /** Well below the parser's own limit on nesting. */
 const MAX_DEPTH = 64;
 /** A key on one line may not be longer than 1024 characters. */
 const MAX_KEY_LENGTH = 1000;
-/** Up to this many entries, comparing each key with each is faster than a set. */
-const FEW_ENTRIES = 12;
+/** Up to this many keys, comparing each with each is faster than a set. */
+const FEW_KEYS = 16;
 
 const TAB = 9;
 const LF = 10;
@@ -52,6 +52,7 @@ const OPEN_BRACKET = 91;
 const BACKSLASH = 92;
 const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
+const LETTER_N = 110;
 const PIPE = 124;
 const CLOSE_BRACE = 125;
 
@@ -61,37 +62,134 @@ for (const character of ' \t\n,[]{}#&*!|>\'"%@`-?:') INDICATOR[character.charCod
 
 const NO_PROBLEMS: readonly YamlProblem[] = [];
 
+/** What was read, made into nodes and comments when they are asked for. */
+class SubsetReading implements Reading {
+  readonly problems = NO_PROBLEMS;
+  readonly templated = false;
+  private madeRoot: YamlNode | undefined;
+  private madeComments: readonly Comment[] | undefined;
+
+  constructor(
+    private readonly text: string,
+    private readonly tape: Tape,
+    /** Start and end of each. */
+    private readonly commentOffsets: readonly number[],
+  ) {}
+
+  get root(): YamlNode | undefined {
+    if (this.tape.records.length === 0) return undefined;
+    return (this.madeRoot ??= T.nodeAt(this.tape, 0));
+  }
+
+  get comments(): readonly Comment[] {
+    return (this.madeComments ??= this.makeComments());
+  }
+
+  private makeComments(): readonly Comment[] {
+    const comments: Comment[] = [];
+    for (let index = 0; index + 1 < this.commentOffsets.length; index += 2) {
+      const start = this.commentOffsets[index] ?? 0;
+      const raw = this.text.slice(start, this.commentOffsets[index + 1]).trimEnd();
+      comments.push({ start, end: start + raw.length, text: raw.slice(1).trim() });
+    }
+    return comments;
+  }
+}
+
+/** Where all documents are read to, one after the other; it grows to the largest. */
+let scratch = new Int32Array(4096);
+
 class SubsetReader {
   private readonly length: number;
+  /** Start and end of line of each comment. */
+  readonly comments: number[] = [];
   /** Where reading is; after a value, at the start of the next line with content. */
   private at = 0;
   /** The column of the content at `at`; -1 behind the last line. */
   private column = 0;
+  /** Where the value that was read last ends. */
+  private end = 0;
   private depth = 0;
-  private readonly comments: Comment[] = [];
   private readonly hasVariables: boolean;
   /** Set by `scanPlain`: the offset of the colon that makes the scanned text a key, or -1. */
   private colon = -1;
+  /** Where the text starts that `colon` is about. */
+  private scanned = -1;
+  private records = scratch;
+  /** The length of what has been written to the records. */
+  private top = 0;
+  /** Hashes of the keys of the maps under way, the innermost map's last. */
+  private readonly hashes: number[] = [];
 
   constructor(private readonly text: string) {
     this.length = text.length;
     this.hasVariables = text.includes('${');
   }
 
-  read(): Reading {
+  read(): void {
     this.toContent(0);
     if (this.column === 0 && this.text.startsWith('---', this.at)) this.skipMarker();
-    const root = this.column < 0 ? undefined : this.root();
+    if (this.column < 0) return;
+    this.root();
     if (this.column >= 0) throw GIVE_UP;
-    return { root, problems: NO_PROBLEMS, comments: this.comments, templated: false };
   }
 
-  private root(): YamlNode {
+  tape(): Tape {
+    return { text: this.text, records: this.records.slice(0, this.top), hasVariables: this.hasVariables };
+  }
+
+  // Writing records
+
+  private scalar(head: number, start: number, end: number): void {
+    const { top } = this;
+    if (top + T.BLOCK_SCALAR_LENGTH > this.records.length) this.grow();
+    const { records } = this;
+    records[top] = head;
+    records[top + 1] = start;
+    records[top + 2] = end;
+    this.top = top + T.SCALAR_LENGTH;
+    this.end = end;
+  }
+
+  /** Leaves room for a collection's record, which is written when all of it is known. */
+  private open(): number {
+    const index = this.top;
+    if (index + T.BLOCK_SCALAR_LENGTH > this.records.length) this.grow();
+    this.top = index + T.COLLECTION_LENGTH;
+    return index;
+  }
+
+  private close(index: number, head: number, start: number, end: number, count: number): void {
+    const { records } = this;
+    records[index] = head;
+    records[index + 1] = start;
+    records[index + 2] = end;
+    records[index + 3] = count;
+    records[index + 4] = this.top;
+    this.end = end;
+  }
+
+  private grow(): void {
+    const grown = new Int32Array(this.records.length * 2);
+    grown.set(this.records);
+    this.records = grown;
+    scratch = grown;
+  }
+
+  private nothing(at: number): void {
+    this.scalar(T.NOTHING, at, at);
+  }
+
+  // Lines
+
+  private root(): void {
     const code = this.text.charCodeAt(this.at);
-    if (code !== OPEN_BRACE && code !== OPEN_BRACKET) return this.block(this.column);
-    const node = this.flow(-1);
-    this.endLine(this.at);
-    return node;
+    if (code !== OPEN_BRACE && code !== OPEN_BRACKET) {
+      this.block(this.column);
+    } else {
+      this.flow(-1);
+      this.endLine(this.at);
+    }
   }
 
   /** The `---` below the comments at the head of a file. */
@@ -131,11 +229,9 @@ class SubsetReader {
 
   /** Takes the comment at `#` and returns the end of its line. */
   private comment(start: number): number {
-    const { text } = this;
-    let line = text.indexOf('\n', start);
+    let line = this.text.indexOf('\n', start);
     if (line === -1) line = this.length;
-    const raw = text.slice(start, line).trimEnd();
-    this.comments.push({ start, end: start + raw.length, text: raw.slice(1).trim() });
+    this.comments.push(start, line);
     return line;
   }
 
@@ -152,12 +248,14 @@ class SubsetReader {
     this.toContent(at);
   }
 
+  // Block collections. Each of these reads a value and leaves `at` at the next content.
+
   /** The map or list that starts at `at`, in the given column. */
-  private block(column: number): YamlNode {
+  private block(column: number): void {
     if (++this.depth > MAX_DEPTH) throw GIVE_UP;
-    const node = this.isDash(this.at) ? this.sequence(column) : this.map(column);
+    if (this.isDash(this.at)) this.sequence(column);
+    else this.map(column);
     this.depth--;
-    return node;
   }
 
   private isDash(at: number): boolean {
@@ -167,126 +265,163 @@ class SubsetReader {
     return next === SPACE || next === LF;
   }
 
-  private sequence(column: number): SequenceNode {
+  private sequence(column: number): void {
     const { text, length } = this;
-    const items: YamlNode[] = [];
+    const index = this.open();
     const start = this.at;
-    let end: number;
+    let count = 0;
     do {
       const dash = this.at;
       let at = dash + 1;
       while (at < length && text.charCodeAt(at) === SPACE) at++;
       const code = at < length ? text.charCodeAt(at) : LF;
-      let item: YamlNode;
       if (code === LF || code === HASH) {
         this.endLine(dash + 1);
-        item = this.column > column ? this.block(this.column) : nothing(dash + 1);
+        if (this.column > column) this.block(this.column);
+        else this.nothing(dash + 1);
       } else {
-        const inner = column + at - dash;
         this.at = at;
-        item = this.compact(code, inner, column);
+        this.compact(code, column + at - dash, column);
       }
       if (this.column > column) throw GIVE_UP;
-      items.push(item);
-      end = item.end;
+      count++;
     } while (this.column === column && this.isDash(this.at));
-    return sequenceNode(start, end, items, false, false);
+    this.close(index, T.SEQUENCE, start, this.end, count);
   }
 
   /** What follows a dash on its line: a list or map of its own, or a scalar. */
-  private compact(code: number, inner: number, column: number): YamlNode {
-    if (this.isDash(this.at)) return this.block(inner);
-    if (code === PIPE || code === GREATER) return this.blockScalar(column);
-    if (code === OPEN_BRACKET || code === OPEN_BRACE) {
-      const node = this.flow(column);
+  private compact(code: number, inner: number, column: number): void {
+    if (this.isDash(this.at)) {
+      this.block(inner);
+    } else if (code === PIPE || code === GREATER) {
+      this.blockScalar(column);
+    } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
+      this.flow(column);
       this.endLine(this.at);
-      return node;
+    } else if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
+      const { top } = this;
+      this.quoted(code);
+      if (this.end < this.length && this.text.charCodeAt(this.end) === COLON) {
+        this.top = top;
+        this.block(inner);
+      } else {
+        this.endLine(this.end);
+      }
+    } else {
+      const end = this.scanPlain(this.at);
+      if (this.colon !== -1) this.block(inner);
+      else this.plain(this.at, end);
     }
-    if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-      const scalar = this.quoted(code);
-      if (scalar.end < this.length && this.text.charCodeAt(scalar.end) === COLON) return this.block(inner);
-      this.endLine(scalar.end);
-      return scalar;
-    }
-    const end = this.scanPlain(this.at);
-    if (this.colon !== -1) return this.block(inner);
-    return this.plain(this.at, end);
   }
 
-  private map(column: number): MapNode {
+  private map(column: number): void {
     const { text, length } = this;
-    const entries: Entry[] = [];
+    const index = this.open();
     const start = this.at;
-    let end: number;
+    const firstHash = this.hashes.length;
+    let count = 0;
     do {
-      const key = this.key();
-      let at = key.end + 1;
-      const colon = at;
+      this.key();
+      const colon = this.end + 1;
+      let at = colon;
       while (at < length && text.charCodeAt(at) === SPACE) at++;
       const code = at < length ? text.charCodeAt(at) : LF;
-      let value: YamlNode;
       if (code === LF || code === HASH) {
         this.endLine(colon);
-        if (this.column > column) value = this.block(this.column);
-        else if (this.column === column && this.isDash(this.at)) value = this.block(column);
-        else value = nothing(colon);
+        if (this.column > column) this.block(this.column);
+        else if (this.column === column && this.isDash(this.at)) this.block(column);
+        else this.nothing(colon);
       } else {
         // A value must be set off from its colon.
         if (at === colon) throw GIVE_UP;
         this.at = at;
-        value = this.inline(code, column);
+        this.inline(code, column);
       }
       if (this.column > column) throw GIVE_UP;
-      entries.push({ key, value });
-      end = value.end;
+      count++;
     } while (this.column === column && !this.isDash(this.at));
-    if (hasDuplicate(entries)) throw GIVE_UP;
-    return mapNode(start, end, entries, false, false);
+    this.dropHashes(firstHash);
+    this.close(index, T.MAP, start, this.end, count);
   }
 
-  private key(): ScalarNode {
+  /** Leaves `end` at the colon. */
+  private key(): void {
+    const { text } = this;
     const start = this.at;
-    const code = this.text.charCodeAt(start);
+    const code = text.charCodeAt(start);
     if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-      const key = this.quoted(code);
-      const next = key.end + 1;
-      if (key.unknown || key.end - start > MAX_KEY_LENGTH || this.text.charCodeAt(key.end) !== COLON)
+      this.quotedKey(code);
+      const next = this.end + 1;
+      if (next < this.length && text.charCodeAt(next) !== SPACE && text.charCodeAt(next) !== LF)
         throw GIVE_UP;
-      if (next < this.length && this.text.charCodeAt(next) !== SPACE && this.text.charCodeAt(next) !== LF)
-        throw GIVE_UP;
-      return key;
+      return;
     }
-    this.scanPlain(start);
+    if (this.scanned !== start) this.scanPlain(start);
     const end = this.colon;
-    if (end === -1 || end - start > MAX_KEY_LENGTH || this.text.charCodeAt(end - 1) === SPACE) throw GIVE_UP;
-    const text = this.text.slice(start, end);
-    if (text === '<<' || (this.hasVariables && text.includes('${'))) throw GIVE_UP;
-    return scalarNode(start, end, resolvePlain(text), text, 'plain', false);
+    if (end === -1 || text.charCodeAt(end - 1) === SPACE) throw GIVE_UP;
+    this.plainKey(start, end);
   }
 
-  private inline(code: number, column: number): YamlNode {
-    if (code === PIPE || code === GREATER) return this.blockScalar(column);
-    if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-      const scalar = this.quoted(code);
-      this.endLine(scalar.end);
-      return scalar;
-    }
-    if (code === OPEN_BRACKET || code === OPEN_BRACE) {
-      const node = this.flow(column);
-      this.endLine(this.at);
-      return node;
-    }
+  private quotedKey(code: number): void {
     const start = this.at;
-    const end = this.scanPlain(start);
-    if (this.colon !== -1) throw GIVE_UP;
-    return this.plain(start, end);
+    const index = this.top;
+    this.quoted(code);
+    if (((this.records[index] ?? 0) & T.ESCAPED) !== 0 || this.text.charCodeAt(this.end) !== COLON)
+      throw GIVE_UP;
+    this.checkKey(start + 1, this.end - 1);
   }
 
-  private plain(start: number, end: number): ScalarNode {
+  private plainKey(start: number, end: number): void {
+    if (end - start === 2 && this.text.startsWith('<<', start)) throw GIVE_UP;
+    this.checkKey(start, end);
+    this.scalar(T.PLAIN, start, end);
+  }
+
+  private checkKey(start: number, end: number): void {
+    if (end - start > MAX_KEY_LENGTH) throw GIVE_UP;
+    if (this.hasVariables && this.text.slice(start, end).includes('${')) throw GIVE_UP;
+    let hash = 0;
+    for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + this.text.charCodeAt(at)) | 0;
+    this.hashes.push(hash);
+  }
+
+  /** Takes the hashes of a map's keys off. Keys with one hash may be the same: that is for the parser to say. */
+  private dropHashes(first: number): void {
+    const { hashes } = this;
+    const count = hashes.length - first;
+    if (count > FEW_KEYS) {
+      if (new Set(hashes.slice(first)).size < count) throw GIVE_UP;
+    } else {
+      for (let later = first + 1; later < hashes.length; later++) {
+        const hash = hashes[later];
+        for (let earlier = first; earlier < later; earlier++) if (hashes[earlier] === hash) throw GIVE_UP;
+      }
+    }
+    hashes.length = first;
+  }
+
+  private inline(code: number, column: number): void {
+    if (code === PIPE || code === GREATER) {
+      this.blockScalar(column);
+    } else if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
+      this.quoted(code);
+      this.endLine(this.end);
+    } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
+      this.flow(column);
+      this.endLine(this.at);
+    } else {
+      const start = this.at;
+      const end = this.scanPlain(start);
+      if (this.colon !== -1) throw GIVE_UP;
+      this.plain(start, end);
+    }
+  }
+
+  // Scalars
+
+  private plain(start: number, end: number): void {
+    this.scalar(T.PLAIN, start, end);
     this.endLine(end);
-    const text = this.text.slice(start, end);
-    if (this.hasVariables && VARIABLE.test(text)) return scalarNode(start, end, text, text, 'plain', true);
-    return scalarNode(start, end, resolvePlain(text), text, 'plain', false);
   }
 
   /**
@@ -303,6 +438,7 @@ class SubsetReader {
       if (next === SPACE || next === LF || next === TAB) throw GIVE_UP;
     }
     this.colon = -1;
+    this.scanned = start;
     let at = start;
     let end = start;
     while (at < length) {
@@ -330,8 +466,8 @@ class SubsetReader {
     return end;
   }
 
-  /** A quoted scalar on one line; escapes are left to the parser, but for the doubled single quote and the plainest. */
-  private quoted(quote: number): ScalarNode {
+  /** A quoted scalar on one line; most escapes are left to the parser. Leaves `at` where it is. */
+  private quoted(quote: number): void {
     const { text, length } = this;
     const start = this.at;
     let at = start + 1;
@@ -347,24 +483,19 @@ class SubsetReader {
         throw GIVE_UP;
       } else if (code === BACKSLASH && quote === DOUBLE_QUOTE) {
         const next = text.charCodeAt(at + 1);
-        if (next !== DOUBLE_QUOTE && next !== BACKSLASH && next !== 110) throw GIVE_UP;
+        if (next !== DOUBLE_QUOTE && next !== BACKSLASH && next !== LETTER_N) throw GIVE_UP;
         escaped = true;
         at++;
       }
       at++;
     }
-    const end = at + 1;
-    let value = text.slice(start + 1, at);
-    const unknown = this.hasVariables && VARIABLE.test(value);
-    if (escaped) {
-      if (unknown) throw GIVE_UP;
-      value = quote === SINGLE_QUOTE ? value.replaceAll("''", "'") : value.replace(/\\(.)/g, unescaped);
-    }
-    return scalarNode(start, end, value, value, quote === SINGLE_QUOTE ? 'single' : 'double', unknown);
+    // Within a variable's braces an escape is none.
+    if (escaped && this.hasVariables && text.slice(start, at).includes('${')) throw GIVE_UP;
+    this.scalar((quote === DOUBLE_QUOTE ? T.DOUBLE : T.SINGLE) | (escaped ? T.ESCAPED : 0), start, at + 1);
   }
 
   /** A literal or folded scalar below a parent in a column. */
-  private blockScalar(parent: number): ScalarNode {
+  private blockScalar(parent: number): void {
     const { text, length } = this;
     const start = this.at;
     const folded = text.charCodeAt(start) === GREATER;
@@ -426,150 +557,96 @@ class SubsetReader {
       while (text.charCodeAt(end - 1) === SPACE || text.charCodeAt(end - 1) === TAB) end--;
       line = contentEnd + 1;
     }
-    if (indent === -1 || longBlank) throw GIVE_UP;
-    let value = folded
-      ? this.fold(first, contentEnd, indent, moreIndented)
-      : this.unindent(first, contentEnd, indent, shortBlank);
-    if (!strip) value += '\n';
+    if (indent === -1 || longBlank || (folded && moreIndented)) throw GIVE_UP;
+    let head = folded ? T.FOLDED : T.LITERAL;
+    if (strip) head |= T.STRIPPED;
+    if (shortBlank) head |= T.SHORT_LINES;
+    this.scalar(head, start, end);
+    const { top, records } = this;
+    records[top] = first;
+    records[top + 1] = contentEnd;
+    records[top + 2] = indent;
+    this.top = top + T.BLOCK_SCALAR_LENGTH - T.SCALAR_LENGTH;
     this.toContent(contentEnd);
-    const unknown = this.hasVariables && VARIABLE.test(value);
-    return scalarNode(start, end, value, value, folded ? 'folded' : 'literal', unknown);
   }
 
-  private unindent(first: number, end: number, indent: number, shortBlank: boolean): string {
-    const { text } = this;
-    if (!shortBlank) {
-      // All lines are either empty or indented, so one replacement takes the indentation off.
-      const spaces = ' '.repeat(indent);
-      const raw = text.slice(first, end).replaceAll(`\n${spaces}`, '\n');
-      return raw.charCodeAt(0) === SPACE ? raw.slice(indent) : raw;
-    }
-    let value = '';
-    for (let line = first; line <= end;) {
-      let stop = text.indexOf('\n', line);
-      if (stop === -1 || stop > end) stop = end;
-      if (line > first) value += '\n';
-      if (stop - line > indent) value += text.slice(line + indent, stop);
-      line = stop + 1;
-    }
-    return value;
-  }
+  // Flow collections. Each of these reads a value and leaves `at` and `end` behind it.
 
-  /** Lines become one, blank lines between them line breaks; what is indented further is left to the parser. */
-  private fold(first: number, end: number, indent: number, moreIndented: boolean): string {
-    if (moreIndented) throw GIVE_UP;
-    const { text } = this;
-    let value = '';
-    let blank = 0;
-    let empty = true;
-    for (let line = first; line <= end;) {
-      let stop = text.indexOf('\n', line);
-      if (stop === -1 || stop > end) stop = end;
-      if (stop - line <= indent) {
-        blank++;
-      } else {
-        if (blank > 0) value += '\n'.repeat(blank);
-        else if (!empty) value += ' ';
-        value += text.slice(line + indent, stop);
-        blank = 0;
-        empty = false;
-      }
-      line = stop + 1;
-    }
-    return value;
-  }
-
-  // Flow collections
-
-  /** The collection at `at`, whose further lines are indented more than its parent; leaves `at` behind it. */
-  private flow(parent: number): MapNode | SequenceNode {
+  /** The collection at `at`, whose further lines are indented more than its parent. */
+  private flow(parent: number): void {
     if (++this.depth > MAX_DEPTH) throw GIVE_UP;
-    const node =
-      this.text.charCodeAt(this.at) === OPEN_BRACE ? this.flowMap(parent) : this.flowSequence(parent);
+    if (this.text.charCodeAt(this.at) === OPEN_BRACE) this.flowMap(parent);
+    else this.flowSequence(parent);
     this.depth--;
-    return node;
   }
 
-  private flowSequence(parent: number): SequenceNode {
+  private flowSequence(parent: number): void {
     const { text } = this;
+    const index = this.open();
     const start = this.at++;
-    const items: YamlNode[] = [];
+    let count = 0;
     this.toFlow(parent);
     while (text.charCodeAt(this.at) !== CLOSE_BRACKET) {
-      items.push(this.flowValue(parent));
-      this.toFlow(parent);
-      const code = text.charCodeAt(this.at);
-      if (code === COMMA) {
-        this.at++;
-        this.toFlow(parent);
-      } else if (code !== CLOSE_BRACKET) {
-        throw GIVE_UP;
-      }
+      this.flowValue(parent);
+      count++;
+      this.toFlowEnd(parent, CLOSE_BRACKET);
     }
     this.at++;
-    return sequenceNode(start, this.at, items, true, false);
+    this.close(index, T.SEQUENCE | T.FLOW, start, this.at, count);
   }
 
-  private flowMap(parent: number): MapNode {
+  private flowMap(parent: number): void {
     const { text, length } = this;
+    const index = this.open();
     const start = this.at++;
-    const entries: Entry[] = [];
+    const firstHash = this.hashes.length;
+    let count = 0;
     this.toFlow(parent);
     while (text.charCodeAt(this.at) !== CLOSE_BRACE) {
-      const keyStart = this.at;
-      const code = text.charCodeAt(keyStart);
-      let key: ScalarNode;
-      if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-        key = this.quoted(code);
-        if (key.unknown) throw GIVE_UP;
-      } else {
-        const end = this.scanFlowPlain(keyStart);
-        const name = text.slice(keyStart, end);
-        if (name === '<<') throw GIVE_UP;
-        key = scalarNode(keyStart, end, resolvePlain(name), name, 'plain', false);
-      }
-      if (key.end - keyStart > MAX_KEY_LENGTH || text.charCodeAt(key.end) !== COLON) throw GIVE_UP;
-      let at = key.end + 1;
+      const code = text.charCodeAt(this.at);
+      if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) this.quotedKey(code);
+      else this.plainKey(this.at, this.scanFlowPlain(this.at));
+      if (text.charCodeAt(this.end) !== COLON) throw GIVE_UP;
+      let at = this.end + 1;
       if (at >= length || text.charCodeAt(at) !== SPACE) throw GIVE_UP;
       while (at < length && text.charCodeAt(at) === SPACE) at++;
       this.at = at;
-      const value = this.flowValue(parent);
-      entries.push({ key, value });
-      this.toFlow(parent);
-      const next = text.charCodeAt(this.at);
-      if (next === COMMA) {
-        this.at++;
-        this.toFlow(parent);
-      } else if (next !== CLOSE_BRACE) {
-        throw GIVE_UP;
-      }
+      this.flowValue(parent);
+      count++;
+      this.toFlowEnd(parent, CLOSE_BRACE);
     }
     this.at++;
-    if (hasDuplicate(entries)) throw GIVE_UP;
-    return mapNode(start, this.at, entries, true, false);
+    this.dropHashes(firstHash);
+    this.close(index, T.MAP | T.FLOW, start, this.at, count);
   }
 
-  private flowValue(parent: number): YamlNode {
+  /** Over the comma behind a value, to the next one or the closing bracket. */
+  private toFlowEnd(parent: number, closing: number): void {
+    this.toFlow(parent);
+    const code = this.text.charCodeAt(this.at);
+    if (code === COMMA) {
+      this.at++;
+      this.toFlow(parent);
+    } else if (code !== closing) {
+      throw GIVE_UP;
+    }
+  }
+
+  private flowValue(parent: number): void {
     const { text, length } = this;
     const start = this.at;
     if (start >= length) throw GIVE_UP;
     const code = text.charCodeAt(start);
     if (code === OPEN_BRACKET || code === OPEN_BRACE) {
-      const node = this.flow(parent);
-      if (text.charCodeAt(this.at) === COLON) throw GIVE_UP;
-      return node;
+      this.flow(parent);
+    } else if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
+      this.quoted(code);
+    } else {
+      this.scalar(T.PLAIN, start, this.scanFlowPlain(start));
     }
-    if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-      const scalar = this.quoted(code);
-      this.at = scalar.end;
-      if (text.charCodeAt(scalar.end) === COLON) throw GIVE_UP;
-      return scalar;
-    }
-    const end = this.scanFlowPlain(start);
-    if (text.charCodeAt(end) === COLON) throw GIVE_UP;
-    this.at = end;
-    const raw = text.slice(start, end);
-    return scalarNode(start, end, resolvePlain(raw), raw, 'plain', false);
+    // A colon behind it would make it a key.
+    if (text.charCodeAt(this.end) === COLON) throw GIVE_UP;
+    this.at = this.end;
   }
 
   /** The end of a plain scalar in a flow collection; a colon ends it too when a space follows. */
@@ -627,27 +704,4 @@ class SubsetReader {
       }
     }
   }
-}
-
-/** A missing value, at the offset behind its colon or dash. */
-function nothing(at: number): ScalarNode {
-  return scalarNode(at, at, null, '', 'plain', false);
-}
-
-function unescaped(_: string, character: string): string {
-  return character === 'n' ? '\n' : character;
-}
-
-function hasDuplicate(entries: readonly Entry[]): boolean {
-  const count = entries.length;
-  if (count <= FEW_ENTRIES) {
-    for (let later = 1; later < count; later++) {
-      const text = entries[later]?.key.text;
-      for (let earlier = 0; earlier < later; earlier++) if (entries[earlier]?.key.text === text) return true;
-    }
-    return false;
-  }
-  const seen = new Set<string>();
-  for (const { key } of entries) seen.add(key.text);
-  return seen.size < count;
 }

@@ -253,6 +253,21 @@ describe('refresh', () => {
     await client.stop();
   });
 
+  test('is asked for even when the open question about the workspace brings the same news', async () => {
+    const { client } = await start({ files: { '/ws/budget.yaml': budget('chat') } });
+    await client.ready();
+    await client.open(a, deployment('chat'));
+    await client.pull(a);
+    const before = client.counts.refresh;
+    // VS Code drops what the answer says of documents that it asks about by themselves.
+    await client.pullWorkspace({});
+    const held = client.pullWorkspace({});
+    await client.open(uriOf('/ws/budget.yaml'), '');
+    assert.ok((await held).items.some(({ uri }) => uri === a));
+    await client.until('the client is told to ask again', () => client.counts.refresh > before);
+    await client.stop();
+  });
+
   test('is not asked for when nothing that was told has changed', async () => {
     const { client } = await start({ files: { '/ws/budget.yaml': budget('chat') } });
     await client.ready();

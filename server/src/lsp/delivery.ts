@@ -69,7 +69,7 @@ export function createDelivery(
   guard: Guard,
   log: Log,
 ): Delivery {
-  /** The result that the client holds, by key: whatever way it got there. */
+  /** The result that the client holds, by key. */
   const delivered = new Map<string, string>();
   const nonEmpty = new Set<string>();
   const edited = new Set<string>();
@@ -89,6 +89,9 @@ export function createDelivery(
 
   const note = (report: FileReport): void => {
     delivered.set(report.key, report.resultId);
+    noteFindings(report);
+  };
+  const noteFindings = (report: FileReport): void => {
     if (report.diagnostics.length > 0) nonEmpty.add(report.key);
     else nonEmpty.delete(report.key);
   };
@@ -163,7 +166,12 @@ export function createDelivery(
     const items = changesSince(waiting.previous);
     if (items.length === 0 && answeredWorkspace) return;
     const changed = new Set(items.map((item) => uriKey(item.uri)));
-    for (const item of items) note(reports.of(uriKey(item.uri)));
+    for (const item of items) {
+      const report = reports.of(uriKey(item.uri));
+      // VS Code's client drops the answer for a document that it asks about by itself: only a refresh brings it there.
+      if (report.version === null) note(report);
+      else noteFindings(report);
+    }
     for (const [key, { uri, value }] of waiting.previous) {
       if (changed.has(key)) continue;
       const { version } = reports.of(key);

@@ -7,8 +7,8 @@ export type Request =
   | { readonly kind: 'text'; readonly selector: string }
   /** The squiggles drawn in the editor: how many of each severity. */
   | { readonly kind: 'squiggles' }
-  /** Moves the pointer over the first squiggle and reads the hover. */
-  | { readonly kind: 'hover-squiggle' }
+  /** Moves the pointer over the last word of the line with this text and reads the hover. */
+  | { readonly kind: 'hover'; readonly line: string }
   /** Opens the hover of the language status and reads it. */
   | { readonly kind: 'language-status' }
   /** Clicks the line with this text and moves the cursor to its end. */

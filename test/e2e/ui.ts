@@ -14,8 +14,8 @@ export async function act(page: Page, prefix: string, request: Request): Promise
       return page.locator(request.selector).first().innerText({ timeout: 5000 });
     case 'squiggles':
       return squiggles(page);
-    case 'hover-squiggle':
-      return hoverSquiggle(page);
+    case 'hover':
+      return hover(page, request.line);
     case 'language-status':
       return languageStatus(page);
     case 'cursor-to-end':
@@ -72,11 +72,15 @@ async function squiggles(page: Page): Promise<Squiggles> {
   return { error: await drawn('error'), warning: await drawn('warning'), info: await drawn('info') };
 }
 
-async function hoverSquiggle(page: Page): Promise<string> {
-  const squiggle = page.locator('.monaco-editor .squiggly-error, .monaco-editor .squiggly-warning').first();
-  const box = await squiggle.boundingBox({ timeout: 10_000 });
-  if (box === null) throw new Error('the squiggle is not in view');
-  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+async function hover(page: Page, line: string): Promise<string> {
+  const words = page
+    .locator('.monaco-editor .view-line')
+    .filter({ hasText: line })
+    .first()
+    .locator('span span');
+  const box = await words.last().boundingBox({ timeout: 10_000 });
+  if (box === null) throw new Error(`the line "${line}" is not in view`);
+  await page.mouse.move(box.x + box.width - 3, box.y + box.height / 2, { steps: 4 });
   return page.locator('.monaco-hover:not(.hidden) .hover-contents').first().innerText({ timeout: 10_000 });
 }
 

@@ -149,11 +149,30 @@ describe('Helm templates', () => {
     assert.equal(scalarIn(document.root, 'b')?.unknown, true);
   });
 
-  test('comments do not make a template, quoted expressions do, and errors beside those stay', () => {
-    assert.equal(onlyDocument('# {{ .Values.x }}\na: 1 # {{ y }}\n').templated, false);
-    const quoted = onlyDocument('a: "{{ $labels.pod }}"\nb: [1\n');
-    assert.equal(quoted.templated, true);
-    assert.ok(quoted.problems.length > 0);
+  test('only expressions that may change the structure make a template', () => {
+    for (const text of [
+      '# {{ .Values.x }}\na: 1 # {{ y }}\n',
+      'a: "{{ $labels.pod }} is {{ $value }}"\n',
+      'template: |\n  {% for message in messages %}\n  {{ message }}\n  {% endfor %}\n',
+    ]) {
+      assert.equal(onlyDocument(text).templated, false, text);
+      assert.deepEqual(openPaths(text), []);
+    }
+    for (const text of [
+      'a: {{ x }}\n',
+      '{{- if x }}\na: 1\n{{- end }}\n',
+      'a: |\n  b\nc: {{ x }}\nd: "{{ y }}"\n',
+    ]) {
+      assert.equal(onlyDocument(text).templated, true, text);
+    }
+  });
+
+  test('errors and duplicates are told where they cannot be the template’s', () => {
+    const quoted = onlyDocument('a: "{{ $labels.pod }}"\na: 1\nb: [1\n');
+    assert.deepEqual(
+      quoted.problems.map(({ code }) => code),
+      ['duplicate-key', 'syntax'],
+    );
     assert.deepEqual(onlyDocument('a: {{ .x }}\nb: {{ .y }}: [\n').problems, []);
   });
 

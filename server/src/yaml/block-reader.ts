@@ -36,6 +36,8 @@ const MAX_KEY_LENGTH = 1000;
 /** Up to this many keys, comparing each with each is faster than a set. */
 const FEW_KEYS = 16;
 
+const NO_COLUMN = -2;
+
 const TAB = 9;
 const LF = 10;
 const SPACE = 32;
@@ -110,6 +112,8 @@ class SubsetReader {
   /** Where the value that was read last ends. */
   private end = 0;
   private depth = 0;
+  private flowDepth = 0;
+  private closingColumn = NO_COLUMN;
   private readonly hasVariables: boolean;
   /** Set by `scanPlain`: the offset of the colon that makes the scanned text a key, or -1. */
   private colon = -1;
@@ -187,8 +191,7 @@ class SubsetReader {
     if (code !== OPEN_BRACE && code !== OPEN_BRACKET) {
       this.block(this.column);
     } else {
-      this.flow(-1);
-      this.endLine(this.at);
+      this.outerFlow(-1, NO_COLUMN);
     }
   }
 
@@ -296,8 +299,7 @@ class SubsetReader {
     } else if (code === PIPE || code === GREATER) {
       this.blockScalar(column);
     } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
-      this.flow(column);
-      this.endLine(this.at);
+      this.outerFlow(column, NO_COLUMN);
     } else if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
       const { top } = this;
       this.quoted(code);
@@ -407,8 +409,7 @@ class SubsetReader {
       this.quoted(code);
       this.endLine(this.end);
     } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
-      this.flow(column);
-      this.endLine(this.at);
+      this.outerFlow(column, column);
     } else {
       const start = this.at;
       const end = this.scanPlain(start);
@@ -549,8 +550,9 @@ class SubsetReader {
         if (contentEnd === -1) throw GIVE_UP;
         moreIndented = true;
       }
-      // What looked like the end of the scalar was a line within it.
-      if (longBlank) throw GIVE_UP;
+      // What looked like the end of the scalar was a line within it, with white space of its own.
+      if (longBlank) moreIndented = true;
+      longBlank = false;
       contentEnd = text.indexOf('\n', content);
       if (contentEnd === -1) contentEnd = length;
       end = contentEnd;
@@ -572,11 +574,21 @@ class SubsetReader {
 
   // Flow collections. Each of these reads a value and leaves `at` and `end` behind it.
 
+  /** A flow collection in a block one; it may close in the column of its key, though that is not beyond its parent's. */
+  private outerFlow(parent: number, closingColumn: number): void {
+    this.closingColumn = closingColumn;
+    this.flowDepth = 0;
+    this.flow(parent);
+    this.endLine(this.at);
+  }
+
   /** The collection at `at`, whose further lines are indented more than its parent. */
   private flow(parent: number): void {
     if (++this.depth > MAX_DEPTH) throw GIVE_UP;
+    this.flowDepth++;
     if (this.text.charCodeAt(this.at) === OPEN_BRACE) this.flowMap(parent);
     else this.flowSequence(parent);
+    this.flowDepth--;
     this.depth--;
   }
 
@@ -698,7 +710,11 @@ class SubsetReader {
         if (text.charCodeAt(at - 1) !== SPACE && text.charCodeAt(at - 1) !== LF) throw GIVE_UP;
         at = this.comment(at);
       } else {
-        if (code === TAB || (line !== -1 && at - line <= parent)) throw GIVE_UP;
+        if (code === TAB) throw GIVE_UP;
+        if (line !== -1 && at - line <= parent) {
+          const closes = code === CLOSE_BRACKET || code === CLOSE_BRACE;
+          if (!closes || this.flowDepth !== 1 || at - line !== this.closingColumn) throw GIVE_UP;
+        }
         this.at = at;
         return;
       }

@@ -19,7 +19,10 @@ export interface Reading {
   readonly problems: readonly YamlProblem[];
   /** In order of the text. */
   readonly comments: readonly Comment[];
-  /** Holds Helm or Jinja expressions, which were masked before reading. */
+  /**
+   * Helm or Jinja expressions decide about its structure: they stand outside quotes, block scalars and comments, and
+   * may add or take away keys and items. One within quotes or a block scalar only makes that scalar unknown.
+   */
   readonly templated: boolean;
 }
 

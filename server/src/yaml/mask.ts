@@ -19,13 +19,8 @@ export interface Mask {
   /** What is masked, `${VARIABLES}` too, in order and without those inside another. */
   readonly expressions: readonly Span[];
   readonly holes: readonly Hole[];
-  /** Some of it belongs to a template language: outside comments, and not only variables. */
-  readonly templated: boolean;
-  /**
-   * An expression stands where it decides about the structure, so that an error of the YAML around it may be one of
-   * the mask, and a key that is there twice one of two branches.
-   */
-  readonly structural: boolean;
+  /** Those of the expressions that belong to a template language. */
+  readonly templates: readonly Span[];
 }
 
 /**
@@ -52,8 +47,6 @@ export function maskTemplates(text: string): Mask | undefined {
   const expressions: Span[] = [];
   const holes: Hole[] = [];
   const loops: Span[] = [];
-  let structural = false;
-  let templated = false;
   let masked = '';
   let done = 0;
 
@@ -68,9 +61,7 @@ export function maskTemplates(text: string): Mask | undefined {
     }
     const group = templates.slice(first, last + 1);
     first = last + 1;
-    if (!templated && group.some(({ start }) => !isCommentedAt(text, line, start))) templated = true;
     const alone = isBlankBetween(text, line, group, end);
-    if (alone) structural = true;
     let ownLine = line;
     for (const template of group) {
       expressions.push(template);
@@ -78,16 +69,9 @@ export function maskTemplates(text: string): Mask | undefined {
       masked += text.slice(done, template.start);
       masked += alone ? source.replace(/[^\r\n]/g, ' ') : placeholder.repeat(source.length);
       done = template.end;
-      if (!alone) {
-        if (
-          !structural &&
-          !isQuotedAt(text, line, template.start) &&
-          !isCommentedAt(text, line, template.start)
-        )
-          structural = true;
-      } else if (LOOP.test(source)) {
+      if (alone && LOOP.test(source)) {
         loops.push(template);
-      } else if (!CONTROL.test(source) && !source.startsWith('{#')) {
+      } else if (alone && !CONTROL.test(source) && !source.startsWith('{#')) {
         const indents = [...source.matchAll(INDENT)];
         const column = Number(indents.at(-1)?.[1] ?? template.start - ownLine);
         holes.push({ start: template.start, end: template.end, column, writes: 'content' });
@@ -98,7 +82,7 @@ export function maskTemplates(text: string): Mask | undefined {
   masked += text.slice(done);
   holes.push(...loopContents(masked, loops));
   masked = maskVariables(masked, placeholder, expressions);
-  return { text: masked, placeholder, expressions: outermost(expressions), holes, templated, structural };
+  return { text: masked, placeholder, expressions: outermost(expressions), templates, holes };
 }
 
 function outermost(spans: readonly Span[]): Span[] {
@@ -209,14 +193,6 @@ function before(text: string, line: number, at: number): string {
 function isQuotedAt(text: string, line: number, at: number): boolean {
   const start = before(text, line, at);
   return start.split('"').length % 2 === 0 || start.split("'").length % 2 === 0;
-}
-
-/** Behind a `#` that starts a comment on its line. */
-function isCommentedAt(text: string, line: number, at: number): boolean {
-  for (const match of before(text, line, at).matchAll(/(?<!\S)#/g)) {
-    if (!isQuotedAt(text, line, line + match.index)) return true;
-  }
-  return false;
 }
 
 /** The first line that is left of each loop's content after masking; loops that start together share it. */

@@ -75,6 +75,13 @@ class Conversion {
   /** How many nodes a walk of the tree under a node meets, aliases followed. */
   private readonly weights = new WeakMap<YamlNode, number>();
   private aliasedNodes = 0;
+  /**
+   * A template decides about the structure, so that an error of the YAML around it may be one of the mask, and a key
+   * that is there twice one of two branches.
+   */
+  private structural = false;
+  /** Tabs that indent a line. */
+  private readonly tabs: number[] = [];
 
   constructor(
     private readonly text: string,
@@ -92,6 +99,7 @@ class Conversion {
     if (TAB_INDENT.test(this.input)) attempt = this.withTabs(attempt);
     if (attempt.errors.some(isAboutIndent)) attempt = joinedAttempt(attempt) ?? attempt;
     const { layout } = attempt;
+    this.structural = this.hasStructuralTemplate(layout);
     const comments = layout.comments.map(({ offset, source }) => this.comment(offset, source));
     this.reportCharacters(attempt);
     this.reportErrors(attempt);
@@ -105,7 +113,7 @@ class Conversion {
     }
     if (root !== undefined && this.mask !== undefined) root = applyHoles(this.text, root, this.mask.holes);
     this.problems.sort((a, b) => a.start - b.start || a.end - b.end);
-    return { root, problems: this.problems, comments, templated: this.isTemplated(comments) };
+    return { root, problems: this.problems, comments, templated: this.structural };
   }
 
   /**
@@ -125,14 +133,9 @@ class Conversion {
     for (const match of this.input.matchAll(indents)) {
       const tab = match.index + (match[1]?.length ?? 0);
       const isIndent = tab === match.index || (failed && match[2] !== undefined);
-      if (isIndent && !isIn(tab, free) && !isIn(tab, blockScalars)) this.reportTab(tab);
+      if (isIndent && !isIn(tab, free) && !isIn(tab, blockScalars)) this.tabs.push(tab);
     }
     return attempt;
-  }
-
-  private reportTab(offset: number): void {
-    if (this.mask?.structural === true) return;
-    this.report('syntax', offset, offset + 1, 'A tab indents this line; YAML allows only spaces there');
   }
 
   /** What kubectl refuses in a text and the parser does not. */
@@ -154,7 +157,10 @@ class Conversion {
 
   /** One error brings others with it; those on the same line as one before are left out. */
   private reportErrors({ input, errors, layout }: Attempt): void {
-    if (this.mask?.structural === true) return;
+    if (this.structural) return;
+    for (const tab of this.tabs) {
+      this.report('syntax', tab, tab + 1, 'A tab indents this line; YAML allows only spaces there');
+    }
     let reported = -1;
     for (const error of errors) {
       if (error.pos[0] <= reported) continue;
@@ -165,11 +171,22 @@ class Conversion {
     }
   }
 
-  private isTemplated(comments: readonly Comment[]): boolean {
-    if (this.mask?.templated !== true) return false;
-    return (
-      this.mask.structural || this.mask.expressions.some((expression) => !isWithin(expression, comments))
-    );
+  /** Whether a template stands where it may add or take away keys or lines. */
+  private hasStructuralTemplate({ comments, blockScalars, quotedScalars }: Layout): boolean {
+    if (this.mask === undefined) return false;
+    const covers = [
+      ...comments.map(({ offset, source }) => ({ start: offset, end: offset + source.length })),
+      ...blockScalars,
+      ...[...quotedScalars].map(([end, start]) => ({ start, end })),
+    ].sort((a, b) => a.start - b.start);
+    let cover = 0;
+    for (const { start, end } of this.mask.templates) {
+      while ((covers[cover]?.end ?? Number.POSITIVE_INFINITY) <= start + this.shift) cover++;
+      const around = covers[cover];
+      if (around === undefined || around.start > start + this.shift || around.end < end + this.shift)
+        return true;
+    }
+    return false;
   }
 
   private comment(offset: number, source: string): Comment {
@@ -314,7 +331,7 @@ class Conversion {
       if (entry.key.unknown) open = true;
       const earlier = own.get(entry.key.text);
       if (earlier !== undefined) {
-        if (this.mask?.structural === true || entry.key.unknown) {
+        if (this.structural || entry.key.unknown) {
           branches.push(entry);
           continue;
         }
@@ -341,7 +358,9 @@ class Conversion {
     const made = this.node(node);
     if (made.kind === 'scalar') return made;
     const { start, end } = made;
-    if (this.mask?.structural !== true) {
+    // The parser takes what it cannot place for a key, and has said so.
+    const isReported = this.problems.some((problem) => problem.start >= start - 2 && problem.start <= end);
+    if (!this.structural && !isReported) {
       const message = 'A key of a Kubernetes manifest is text, not a map or list';
       this.report('syntax', start + this.shift, end + this.shift, message);
     }
@@ -545,8 +564,4 @@ function isNothing(node: ParsedNode): boolean {
 /** A tag that is not YAML's own: whoever understands it may add to the collection. */
 function isCustomTag(tag: string | undefined): boolean {
   return tag !== undefined && tag !== '!' && !tag.startsWith('tag:yaml.org,2002:');
-}
-
-function isWithin(span: Span, outer: readonly Span[]): boolean {
-  return outer.some(({ start, end }) => start <= span.start && span.end <= end);
 }

@@ -59,6 +59,13 @@ export function describeSyntaxError(
         message: 'This line is neither "key: value" nor an item of a list',
       };
     case 'BLOCK_AS_IMPLICIT_KEY':
+      if (message.startsWith('A block sequence')) {
+        return {
+          start,
+          end,
+          message: 'This item of a list stands among the keys of a map; check its indentation',
+        };
+      }
       if (!message.startsWith('Nested mappings')) break;
       return { start, end, message: 'A value cannot hold another ": "; put it in quotes' };
     case 'UNEXPECTED_TOKEN':

@@ -149,7 +149,7 @@ describe('Helm templates', () => {
     assert.equal(scalarIn(document.root, 'b')?.unknown, true);
   });
 
-  test('only expressions that may change the structure make a template', () => {
+  test('only expressions that may change the structure, or Helm’s own, make a template', () => {
     for (const text of [
       '# {{ .Values.x }}\na: 1 # {{ y }}\n',
       'a: "{{ $labels.pod }} is {{ $value }}"\n',
@@ -162,6 +162,8 @@ describe('Helm templates', () => {
       'a: {{ x }}\n',
       '{{- if x }}\na: 1\n{{- end }}\n',
       'a: |\n  b\nc: {{ x }}\nd: "{{ y }}"\n',
+      'name: "{{ .Release.Name }}"\n',
+      'a: |\n  {{ tpl .conf $ }}\n',
     ]) {
       assert.equal(onlyDocument(text).templated, true, text);
     }

@@ -20,8 +20,9 @@ export interface Reading {
   /** In order of the text. */
   readonly comments: readonly Comment[];
   /**
-   * Helm or Jinja expressions decide about its structure: they stand outside quotes, block scalars and comments, and
-   * may add or take away keys and items. One within quotes or a block scalar only makes that scalar unknown.
+   * It is a template: Helm or Jinja expressions stand outside quotes, block scalars and comments, where they may add or
+   * take away keys and items, or one anywhere speaks of a Helm release. Other expressions within quotes or a block
+   * scalar (of Prometheus, Argo, a chat template) only make that scalar unknown.
    */
   readonly templated: boolean;
 }

@@ -3,8 +3,8 @@ import type { Span } from './node';
 /** Text whose brackets and quotes no longer span lines. */
 export interface Joined {
   readonly text: string;
-  /** The comments that stood in it, as the parser would give them. */
-  readonly comments: readonly { readonly offset: number; readonly source: string }[];
+  /** The comments that stood in it. */
+  readonly comments: readonly Span[];
 }
 
 /**
@@ -13,7 +13,7 @@ export interface Joined {
  * which are returned. `undefined` when nothing spans lines, or what does is not closed.
  */
 export function joinLines(text: string, starts: readonly number[]): Joined | undefined {
-  const comments: { offset: number; source: string }[] = [];
+  const comments: Span[] = [];
   let joined = '';
   let done = 0;
   for (const start of [...starts].sort((a, b) => a - b)) {
@@ -25,7 +25,7 @@ export function joinLines(text: string, starts: readonly number[]): Joined | und
     done = start;
     for (const comment of inner) {
       joined += oneLine(text.slice(done, comment.start)) + ' '.repeat(comment.end - comment.start);
-      comments.push({ offset: comment.start, source: text.slice(comment.start, comment.end) });
+      comments.push(comment);
       done = comment.end;
     }
     joined += oneLine(text.slice(done, end));

@@ -40,6 +40,9 @@ export function readWithParser(text: string, inline: boolean): Reading {
 
 const MAX_JOINS = 8;
 
+/** What only Helm knows, and the functions that write YAML. */
+const HELM = /\$?\.(?:Values|Release|Chart|Capabilities|Files|Template)\b|\b(?:include|tpl|toYaml)\s/;
+
 /** Lines with a tab in their indentation. */
 const TAB_INDENT = /^ *\t/m;
 
@@ -54,7 +57,7 @@ interface Attempt {
 
 /** Where the tokens are that say something about the lines they stand on; offsets as in the input. */
 interface Layout {
-  readonly comments: readonly { readonly offset: number; readonly source: string }[];
+  readonly comments: readonly Span[];
   /** A token at which the nesting gets too deep. */
   readonly tooDeep: number | undefined;
   /** What may be indented with tabs: quoted scalars and flow collections. */
@@ -100,7 +103,7 @@ class Conversion {
     if (attempt.errors.some(isAboutIndent)) attempt = joinedAttempt(attempt) ?? attempt;
     const { layout } = attempt;
     this.structural = this.hasStructuralTemplate(layout);
-    const comments = layout.comments.map(({ offset, source }) => this.comment(offset, source));
+    const comments = layout.comments.map(({ start, end }) => this.comment(start, end));
     this.reportCharacters(attempt);
     this.reportErrors(attempt);
     let root: YamlNode | undefined;
@@ -113,7 +116,12 @@ class Conversion {
     }
     if (root !== undefined && this.mask !== undefined) root = applyHoles(this.text, root, this.mask.holes);
     this.problems.sort((a, b) => a.start - b.start || a.end - b.end);
-    return { root, problems: this.problems, comments, templated: this.structural };
+    return {
+      root,
+      problems: this.problems,
+      comments,
+      templated: this.structural || this.hasHelmTemplate(layout),
+    };
   }
 
   /**
@@ -173,25 +181,30 @@ class Conversion {
 
   /** Whether a template stands where it may add or take away keys or lines. */
   private hasStructuralTemplate({ comments, blockScalars, quotedScalars }: Layout): boolean {
-    if (this.mask === undefined) return false;
-    const covers = [
-      ...comments.map(({ offset, source }) => ({ start: offset, end: offset + source.length })),
-      ...blockScalars,
-      ...[...quotedScalars].map(([end, start]) => ({ start, end })),
-    ].sort((a, b) => a.start - b.start);
-    let cover = 0;
-    for (const { start, end } of this.mask.templates) {
-      while ((covers[cover]?.end ?? Number.POSITIVE_INFINITY) <= start + this.shift) cover++;
-      const around = covers[cover];
-      if (around === undefined || around.start > start + this.shift || around.end < end + this.shift)
-        return true;
-    }
-    return false;
+    const quoted = [...quotedScalars].map(([end, start]) => ({ start, end }));
+    return this.templatesOutside([...comments, ...blockScalars, ...quoted]).length > 0;
   }
 
-  private comment(offset: number, source: string): Comment {
-    const start = offset - this.shift;
-    const end = start + source.trimEnd().length;
+  /** Whether a template outside comments speaks of a Helm release, so that the file is a part of a chart. */
+  private hasHelmTemplate({ comments }: Layout): boolean {
+    return this.templatesOutside(comments).some(({ start, end }) => HELM.test(this.text.slice(start, end)));
+  }
+
+  private templatesOutside(covers: readonly Span[]): readonly Span[] {
+    if (this.mask === undefined) return [];
+    const sorted = [...covers].sort((a, b) => a.start - b.start);
+    let cover = 0;
+    return this.mask.templates.filter((template) => {
+      const [start, end] = [template.start + this.shift, template.end + this.shift];
+      while ((sorted[cover]?.end ?? Number.POSITIVE_INFINITY) <= start) cover++;
+      const around = sorted[cover];
+      return around === undefined || around.start > start || around.end < end;
+    });
+  }
+
+  private comment(from: number, to: number): Comment {
+    const start = from - this.shift;
+    const end = start + this.text.slice(start, to - this.shift).trimEnd().length;
     return { start, end, text: this.text.slice(start + 1, end).trim() };
   }
 
@@ -441,7 +454,7 @@ function isAboutIndent(error: Document['errors'][number]): boolean {
 function joinedAttempt(failed: Attempt): Attempt | undefined {
   let input = failed.input;
   let layout = failed.layout;
-  const comments: { offset: number; source: string }[] = [];
+  const comments: Span[] = [];
   // What is behind the first that is not closed is seen only when that one is.
   for (let round = 0; round < MAX_JOINS; round++) {
     const joined = joinLines(
@@ -454,7 +467,7 @@ function joinedAttempt(failed: Attempt): Attempt | undefined {
     const attempt = attemptOf(input);
     layout = attempt.layout;
     if (attempt.errors.length > 0) continue;
-    const all = [...layout.comments, ...comments].sort((a, b) => a.offset - b.offset);
+    const all = [...layout.comments, ...comments].sort((a, b) => a.start - b.start);
     return { ...attempt, layout: { ...layout, comments: all } };
   }
   return undefined;
@@ -462,7 +475,7 @@ function joinedAttempt(failed: Attempt): Attempt | undefined {
 
 /** Walks the tokens without recursion, since how deep they nest is not yet known. */
 function layoutOf(tokens: readonly CST.Token[]): Layout {
-  const comments: { offset: number; source: string }[] = [];
+  const comments: Span[] = [];
   const free: Span[] = [];
   const blockScalars: Span[] = [];
   const tabsAfterDash: number[] = [];
@@ -481,7 +494,7 @@ function layoutOf(tokens: readonly CST.Token[]): Layout {
     if (depth > MAX_DEPTH && (tooDeep === undefined || token.offset < tooDeep)) tooDeep = token.offset;
     switch (token.type) {
       case 'comment':
-        comments.push({ offset: token.offset, source: token.source });
+        comments.push({ start: token.offset, end: token.offset + token.source.length });
         break;
       case 'document':
         pushAll(token.start, depth);
@@ -531,7 +544,7 @@ function layoutOf(tokens: readonly CST.Token[]): Layout {
         break;
     }
   }
-  comments.sort((a, b) => a.offset - b.offset);
+  comments.sort((a, b) => a.start - b.start);
   return { comments, tooDeep, free, blockScalars, tabsAfterDash, quotedScalars };
 }
 

@@ -8,8 +8,9 @@ import { openWindow } from '../test/e2e/server-launcher';
 
 const root = resolve(__dirname, '..');
 
-/** What the picture shows: a file of `examples/` and the line at its top. */
+/** What the picture shows: a file of `examples/`, and the value under the pointer. */
 const file = 'broken/chat.yaml';
+const value = 'nvidia.com/gpu: 2';
 
 async function main(): Promise<void> {
   const newest = editors.at(-1);
@@ -40,14 +41,28 @@ async function main(): Promise<void> {
   });
   try {
     const { page } = window;
-    const squiggle = page.locator('.monaco-editor .squiggly-error').first();
-    await squiggle.waitFor({ timeout: 60_000 });
+    await page.locator('.monaco-editor .view-line').first().waitFor({ timeout: 60_000 });
     await page.keyboard.press('Control+Shift+M');
-    await page.locator('.markers-panel .monaco-list-row').nth(3).waitFor({ timeout: 20_000 });
-    await squiggle.scrollIntoViewIfNeeded();
-    const box = await squiggle.boundingBox();
-    if (box === null) throw new Error('the squiggle is not in view');
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+    await page.locator('.markers-panel .monaco-list-row').nth(3).waitFor({ timeout: 60_000 });
+
+    // Files that are not open are reported a little later.
+    await page.locator('.explorer-folders-view [aria-label*="nodes.yaml"][aria-label*="problem"]').waitFor();
+
+    // The editor draws only what is in view, so the cursor goes there first.
+    const text = readFileSync(join(workspace, file), 'utf8');
+    const line = text.slice(0, text.indexOf(value)).split('\n').length;
+    await page.locator('.monaco-editor .view-line').first().click();
+    await page.keyboard.press('Control+G');
+    await page.keyboard.type(`${line}`);
+    await page.keyboard.press('Enter');
+    const word = page
+      .locator('.monaco-editor .view-line')
+      .filter({ hasText: value })
+      .locator('span span')
+      .last();
+    const box = await word.boundingBox({ timeout: 10_000 });
+    if (box === null) throw new Error(`"${value}" is not in view`);
+    await page.mouse.move(box.x + box.width - 3, box.y + box.height / 2, { steps: 4 });
     await page.locator('.monaco-hover:not(.hidden) .hover-contents').first().waitFor({ timeout: 10_000 });
     mkdirSync(join(root, 'images'), { recursive: true });
     const path = join(root, 'images', 'editor.png');

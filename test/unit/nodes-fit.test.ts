@@ -11,7 +11,7 @@ import { allocatableIn, fit, poolCandidates, prepareFit } from '../../server/src
 import type { Fit } from '../../server/src/sizing/nodes/fit';
 import { findInstanceType } from '../../server/src/sizing/nodes/instances';
 import type { NodeGroupSpec, NodePoolSpec, PoolSpec } from '../../server/src/sizing/nodes/pool';
-import type { RequirementSpec } from '../../server/src/sizing/nodes/requirements';
+import type { RequirementSpec } from '../../server/src/kube/value-set';
 import { recordedUnder } from '../vectors/data/fit';
 import { recordedCases } from '../vectors/data/fit-cases';
 import { assumed, difference, run } from '../vectors/fit';

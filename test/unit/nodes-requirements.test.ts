@@ -14,8 +14,8 @@ import {
   oneOf,
   readRequirements,
   valueSet,
-} from '../../server/src/sizing/nodes/requirements';
-import type { ValueSet } from '../../server/src/sizing/nodes/requirements';
+} from '../../server/src/kube/value-set';
+import type { ValueSet } from '../../server/src/kube/value-set';
 
 function set(operator: string, ...values: string[]): ValueSet {
   const made = valueSet({ key: 'k', operator, values });

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { amount, isExtendedResource, podRequests } from '../../server/src/sizing/nodes/resources';
-import { extendedResourceTolerations, tolerated, tolerates } from '../../server/src/sizing/nodes/taints';
+import { isExtendedResource } from '../../server/src/kube/accelerators';
+import { amount, podRequests } from '../../server/src/sizing/nodes/resources';
+import {
+  extendedResourceTolerations,
+  tolerated,
+  tolerates,
+  tolerationFields,
+} from '../../server/src/sizing/nodes/taints';
 
 const GiB = 2 ** 30;
 
@@ -130,8 +136,8 @@ describe('tolerations', () => {
 
   test('an operator that is not known makes the answer unknown, unless another toleration matches', () => {
     const numeric = { key: 'nvidia.com/gpu', operator: 'Gt', value: '3' };
-    assert.equal(tolerated([numeric], gpu), 'unknown');
-    assert.equal(tolerated([numeric, { operator: 'Exists' }], gpu), 'yes');
+    assert.equal(tolerated([tolerationFields(numeric)], gpu), 'unknown');
+    assert.equal(tolerated([numeric, { operator: 'Exists' }].map(tolerationFields), gpu), 'yes');
     assert.equal(tolerated([], gpu), 'no');
   });
 

@@ -4,7 +4,7 @@ import type { InstanceType } from '../../server/src/sizing/nodes/instances';
 import type { FitOptions } from '../../server/src/sizing/nodes/options';
 import type { PodSpec } from '../../server/src/sizing/nodes/pod';
 import type { NodePoolSpec } from '../../server/src/sizing/nodes/pool';
-import type { RequirementSpec } from '../../server/src/sizing/nodes/requirements';
+import type { RequirementSpec } from '../../server/src/kube/value-set';
 import type { ContainerResources } from '../../server/src/sizing/nodes/resources';
 import type { Taint, Toleration } from '../../server/src/sizing/nodes/taints';
 import type { VectorRunner } from './index';

@@ -11,7 +11,8 @@ import {
   type YamlNode,
 } from '../yaml/node';
 import type { PodTemplate } from './pod-carriers';
-import type { Truth } from './truth';
+import { truth, type Truth } from './truth';
+import { admits, agree, valueSet, type ValueSet } from './value-set';
 
 /** One requirement on node labels: of a NodePool, a node selector or a node affinity term. */
 export interface NodeRequirement {
@@ -112,99 +113,16 @@ export function allRequirements(template: PodTemplate): readonly NodeRequirement
   return [...new Set(nodeDemandOf(template).alternatives.flat())];
 }
 
-/**
- * The values that a label may have, as Karpenter reckons: a set, or everything but a set, within bounds. `absent` tells
- * whether a node without the label will do.
- */
-export interface ValueSet {
-  readonly complement: boolean;
-  readonly values: ReadonlySet<string>;
-  readonly above: number | undefined;
-  readonly below: number | undefined;
-  readonly absent: boolean;
-}
-
-const everything: ValueSet = {
-  complement: true,
-  values: new Set(),
-  above: undefined,
-  below: undefined,
-  absent: true,
-};
-
-/** The values that one requirement allows; `undefined` when that is not known. */
-export function valueSetOf(requirement: NodeRequirement): ValueSet | undefined {
-  const { operator, values } = requirement;
-  if (operator === undefined || values === undefined) return undefined;
-  const bound = Number(values[0]);
-  switch (operator) {
-    case 'In':
-      return { ...everything, complement: false, values: new Set(values), absent: false };
-    case 'NotIn':
-      return { ...everything, values: new Set(values) };
-    case 'Exists':
-      return { ...everything, absent: false };
-    case 'DoesNotExist':
-      return { ...everything, complement: false };
-    case 'Gt':
-      return Number.isNaN(bound) ? undefined : { ...everything, above: bound, absent: false };
-    case 'Lt':
-      return Number.isNaN(bound) ? undefined : { ...everything, below: bound, absent: false };
-    case 'Gte':
-      return Number.isNaN(bound) ? undefined : { ...everything, above: bound - 1, absent: false };
-    case 'Lte':
-      return Number.isNaN(bound) ? undefined : { ...everything, below: bound + 1, absent: false };
-    default:
-      return undefined;
-  }
-}
-
-function within(value: string, above: number | undefined, below: number | undefined): boolean {
-  if (above === undefined && below === undefined) return true;
-  const number = Number(value);
-  return (
-    !Number.isNaN(number) &&
-    (above === undefined || number > above) &&
-    (below === undefined || number < below)
-  );
-}
-
-function maximum(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined ? b : b === undefined ? a : Math.max(a, b);
-}
-
-function minimum(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined ? b : b === undefined ? a : Math.min(a, b);
+/** The values that one requirement allows; `undefined` when that is not known, or the requirement is malformed. */
+export function valueSetOf({ key, operator, values }: NodeRequirement): ValueSet | undefined {
+  return operator === undefined || values === undefined ? undefined : valueSet({ key, operator, values });
 }
 
 export function allowsValue(set: ValueSet, value: string): boolean {
-  return set.values.has(value) !== set.complement && within(value, set.above, set.below);
+  return admits(set, value);
 }
 
-/** The values that both allow. */
-export function intersect(a: ValueSet, b: ValueSet): ValueSet {
-  const above = maximum(a.above, b.above);
-  const below = minimum(a.below, b.below);
-  const absent = a.absent && b.absent;
-  if (a.complement && b.complement) {
-    return { complement: true, values: new Set([...a.values, ...b.values]), above, below, absent };
-  }
-  const [listed, other] = a.complement ? [b, a] : [a, b];
-  const values = [...listed.values].filter(
-    (value) => allowsValue(other, value) && within(value, above, below),
-  );
-  return { complement: false, values: new Set(values), above: undefined, below: undefined, absent };
-}
-
-/** No value at all is left, and the label may not be missing either. */
-export function isEmptySet(set: ValueSet): boolean {
-  if (set.absent) return false;
-  if (!set.complement) return set.values.size === 0;
-  return set.above !== undefined && set.below !== undefined && set.below - set.above <= 1;
-}
-
-/** Whether two sets have a value in common. */
+/** Whether two sets have a value in common, or the label may be missing for both. */
 export function meets(a: ValueSet | undefined, b: ValueSet | undefined): Truth {
-  if (a === undefined || b === undefined) return 'unknown';
-  return isEmptySet(intersect(a, b)) ? 'no' : 'yes';
+  return a === undefined || b === undefined ? 'unknown' : truth(agree(a, b));
 }

@@ -16,20 +16,28 @@ import { all, any, truth, type Truth } from './truth';
 /** A text that may be absent (empty, as the API reads it) or only known later (`undefined`). */
 type Text = string | undefined;
 
-export interface Taint {
+/** What a taint says. */
+export interface TaintFields {
   readonly key: Text;
   readonly value: Text;
   readonly effect: Text;
+}
+
+export interface Taint extends TaintFields {
   readonly node: MapNode | undefined;
 }
 
-export interface Toleration {
+/** What a toleration says. */
+export interface TolerationFields {
   readonly key: Text;
   /** `Equal` when it is not written. */
   readonly operator: Text;
   readonly value: Text;
   /** Empty: all effects. */
   readonly effect: Text;
+}
+
+export interface Toleration extends TolerationFields {
   /** `undefined` for one that the cluster adds. */
   readonly node: MapNode | undefined;
 }
@@ -68,7 +76,7 @@ export function readTaints(list: YamlNode | undefined): readonly Taint[] {
  * Whether one toleration tolerates one taint, as `core/v1 Toleration.ToleratesTaint` decides it: effect, then key (an
  * empty one with Exists means all), then the value for Equal.
  */
-export function tolerates(toleration: Toleration, taint: Taint): Truth {
+export function tolerates(toleration: TolerationFields, taint: TaintFields): Truth {
   const effect: Truth =
     toleration.effect === ''
       ? 'yes'

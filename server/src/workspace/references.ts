@@ -1,16 +1,9 @@
 import { podTemplates, type PodTemplate } from '../kube/pod-carriers';
-import {
-  intersect,
-  isEmptySet,
-  nodeDemandOf,
-  readRequirements,
-  valueSetOf,
-  type NodeRequirement,
-  type ValueSet,
-} from '../kube/requirements';
+import { nodeDemandOf, readRequirements, valueSetOf, type NodeRequirement } from '../kube/requirements';
+import { admitsAbsence, intersect, intersects, type ValueSet } from '../kube/value-set';
 import type { Resource } from '../kube/resource';
 import { labelsOf, selects } from '../kube/selectors';
-import { any, type Truth } from '../kube/truth';
+import { any, truth, type Truth } from '../kube/truth';
 import {
   entryOf,
   getIn,
@@ -212,14 +205,10 @@ function poolMeets(labels: PoolLabels, requirement: NodeRequirement): Truth {
   if (wanted === undefined) return 'unknown';
   if (labels.sets.has(requirement.key)) {
     const offered = labels.sets.get(requirement.key);
-    return offered === undefined
-      ? 'unknown'
-      : isEmptySet(intersect({ ...offered, absent: false }, wanted))
-        ? 'no'
-        : 'yes';
+    return offered === undefined ? 'unknown' : truth(intersects(offered, wanted));
   }
   if (wellKnown.test(requirement.key)) return 'yes';
-  if (wanted.absent) return 'yes';
+  if (admitsAbsence(wanted)) return 'yes';
   return labels.open ? 'unknown' : 'no';
 }
 

@@ -1,5 +1,5 @@
 import type { FitCase } from '../fit';
-import type { RequirementSpec } from '../../../server/src/sizing/nodes/requirements';
+import type { RequirementSpec } from '../../../server/src/kube/value-set';
 import type { ContainerResources } from '../../../server/src/sizing/nodes/resources';
 import type { Taint, Toleration } from '../../../server/src/sizing/nodes/taints';
 import { recordedFits } from './fit';

@@ -1,7 +1,7 @@
 import { readRequirements } from '../../kube/requirements';
 import type { Resource } from '../../kube/resource';
 import { acceleratorResource, readNodePool, typesOf } from '../../sizing/nodes/read-pool';
-import { admits, readRequirements as readSets } from '../../sizing/nodes/requirements';
+import { admits, readRequirements as readSets } from '../../kube/value-set';
 import { appendItem } from '../../yaml/edit';
 import { entryOf, getIn, isSequence } from '../../yaml/node';
 import { defineRule } from '../rule';

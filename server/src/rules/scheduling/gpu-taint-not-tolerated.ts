@@ -6,6 +6,7 @@ import { poolLabels } from '../../workspace/references';
 import type { Workspace } from '../../workspace/workspace';
 import { appendItem, insertKey, type Edits, type PlainValue } from '../../yaml/edit';
 import { entryOf, getIn, isNull, isScalar, isSequence, scalarIn } from '../../yaml/node';
+import { titleOf } from '../naming';
 import { mayBePatched } from '../overlays';
 import { defineRule, type Place } from '../rule';
 
@@ -29,7 +30,7 @@ export default defineRule({
       report({
         at: selection,
         message:
-          `The pod selects NodePool "${pool.name ?? ''}" and does not tolerate its taint${many ? 's' : ''} ${names}` +
+          `The pod selects ${titleOf(pool)} and does not tolerate its taint${many ? 's' : ''} ${names}` +
           `${nearMiss(template, taints)}: it stays pending`,
         related: taints.flatMap((taint) =>
           taint.node === undefined
@@ -38,7 +39,7 @@ export default defineRule({
                 {
                   resource: pool,
                   at: scalarIn(taint.node, 'key') ?? taint.node,
-                  message: `NodePool "${pool.name ?? ''}" has the taint ${nameOf(taint)}`,
+                  message: `${titleOf(pool)} has the taint ${nameOf(taint)}`,
                 },
               ],
         ),
@@ -104,7 +105,7 @@ function names(requirement: NodeRequirement, pool: Resource): boolean {
   const { sets } = poolLabels(pool);
   const wanted = valueSetOf(requirement);
   if (ofAnyPool.test(key) || !sets.has(key) || wanted === undefined) return false;
-  return !wanted.complement && !wanted.absent && meets(sets.get(key), wanted) === 'yes';
+  return !wanted.complement && wanted.values.size > 0 && meets(sets.get(key), wanted) === 'yes';
 }
 
 /** Whether nodes of these pools have every value that the pod may have: a pool that is in no file has none of them. */

@@ -9,8 +9,8 @@ import type { LabelSource, PodSpec, PreparedPod, PreparedTerm } from './pod';
 import type { FitContext } from './fit';
 import type { InstanceType } from './instances';
 import type { PoolSpec } from './pool';
-import { admitsAbsence, agree, describeValueSet, intersect } from './requirements';
-import type { ValueSet } from './requirements';
+import { admitsAbsence, agree, describeValueSet, intersect } from '../../kube/value-set';
+import type { ValueSet } from '../../kube/value-set';
 import { tolerated } from './taints';
 import type { Taint } from './taints';
 

@@ -3,8 +3,8 @@ import { capacityTypeLabel, labelMeaning, osLabel, windowsBuildLabel, zoneLabel 
 import type { LabelMeaning, Provider } from './labels';
 import type { FitOptions } from './options';
 import type { PoolSpec } from './pool';
-import { absent, admits, agree } from './requirements';
-import type { ValueSet } from './requirements';
+import { absent, admits, agree } from '../../kube/value-set';
+import type { ValueSet } from '../../kube/value-set';
 
 const capacityTypeOrder = ['reserved', 'spot', 'on-demand'] as const;
 

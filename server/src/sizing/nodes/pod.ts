@@ -1,9 +1,17 @@
 import { zoneLabel } from './labels';
-import { addRequirement, anyValue, normaliseLabel, oneOf, readRequirements, valueSet } from './requirements';
-import type { RequirementSpec, Requirements, ValueSet } from './requirements';
+import {
+  addRequirement,
+  anyValue,
+  normaliseLabel,
+  oneOf,
+  readRequirements,
+  valueSet,
+} from '../../kube/value-set';
+import type { RequirementSpec, Requirements, ValueSet } from '../../kube/value-set';
 import { podRequests } from './resources';
 import type { PodResources, ResourceList } from './resources';
-import { extendedResourceTolerations } from './taints';
+import type { TolerationFields } from '../../kube/tolerations';
+import { anyToleration, extendedResourceTolerations, tolerationFields } from './taints';
 import type { Toleration } from './taints';
 
 /** One term of a required node affinity. Expressions are all required; terms are alternatives. */
@@ -22,6 +30,8 @@ export interface PodSpec {
   /** `preferredDuringSchedulingIgnoredDuringExecution`. */
   readonly preferredTerms?: readonly { readonly weight: number; readonly term: NodeSelectorTerm }[];
   readonly tolerations?: readonly Toleration[];
+  /** True when it may tolerate more than can be read. */
+  readonly openTolerations?: boolean;
   /** For each volume that exists in certain zones only: those zones. */
   readonly volumeZones?: readonly (readonly string[])[];
   /** Keys that a node must carry: of spread constraints with `DoNotSchedule` and of required pod affinity. */
@@ -49,7 +59,7 @@ export interface PreparedTerm {
 
 /** Where a pod may be placed: everything but what it asks of resources. Equal placements are read once. */
 export interface Placement {
-  readonly tolerations: readonly Toleration[];
+  readonly tolerations: readonly TolerationFields[];
   /** The alternatives of the required affinity; at least one. */
   readonly terms: readonly PreparedTerm[];
   /**
@@ -122,7 +132,10 @@ function readPlacement(pod: PodSpec, added: readonly Toleration[]): Placement {
     .map(({ term }) => readRequirements(term.matchExpressions ?? []).requirements);
   const last = terms.slice(-1);
   return {
-    tolerations: [...(pod.tolerations ?? []), ...added],
+    tolerations: [
+      ...[...(pod.tolerations ?? []), ...added].map(tolerationFields),
+      ...(pod.openTolerations === true ? [anyToleration] : []),
+    ],
     terms,
     tries: [
       ...terms.map((term) => withPreference(term, preferences[0])),

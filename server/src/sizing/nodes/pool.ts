@@ -1,5 +1,5 @@
 import type { AmiFamily, NodeClassSpec } from './allocatable';
-import type { RequirementSpec } from './requirements';
+import type { RequirementSpec } from '../../kube/value-set';
 import type { QuantityList } from './resources';
 import type { Taint } from './taints';
 

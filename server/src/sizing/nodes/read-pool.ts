@@ -7,8 +7,8 @@ import { entryOf, isScalar, mapIn, numberIn, textIn, type MapNode, type YamlNode
 import { findInstanceType, type InstanceType } from './instances';
 import { poolCandidates, prepareFit } from './fit';
 import type { NodePoolSpec } from './pool';
-import { admitsAbsence, readRequirements as readSets } from './requirements';
-import type { RequirementSpec, ValueSet } from './requirements';
+import { admitsAbsence, readRequirements as readSets } from '../../kube/value-set';
+import type { RequirementSpec, ValueSet } from '../../kube/value-set';
 import type { Taint } from './taints';
 
 /**

@@ -135,10 +135,3 @@ export function podRequests(pod: PodResources): Amounts {
   add(total, overhead.amounts);
   return { amounts: total, unknown: [...unknown] };
 }
-
-/** True for a resource that a device plugin or a NodeOverlay adds, as admission and the scheduler tell them apart. */
-export function isExtendedResource(name: string): boolean {
-  if (!name.includes('/')) return false;
-  const domain = name.slice(0, name.indexOf('/'));
-  return domain !== 'kubernetes.io' && !domain.endsWith('.kubernetes.io');
-}

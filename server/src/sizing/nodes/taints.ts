@@ -1,5 +1,10 @@
-import { isExtendedResource } from './resources';
+import { isExtendedResource } from '../../kube/accelerators';
+import { tolerates as tolerateFields } from '../../kube/tolerations';
+import type { TaintFields, TolerationFields } from '../../kube/tolerations';
+import { any } from '../../kube/truth';
+import type { Truth } from '../../kube/truth';
 
+/** A taint as the API has it: a field that is absent is empty. */
 export interface Taint {
   readonly key: string;
   readonly value?: string;
@@ -7,7 +12,7 @@ export interface Taint {
   readonly effect: string;
 }
 
-/** A toleration as a pod writes it; every field absent tolerates everything only with `operator: Exists`. */
+/** A toleration as the API has it; every field absent tolerates everything only with `operator: Exists`. */
 export interface Toleration {
   readonly key?: string;
   readonly operator?: string;
@@ -15,37 +20,27 @@ export interface Toleration {
   readonly effect?: string;
 }
 
-/** A third truth value beside yes and no: the manifest does not say enough. */
-export type Truth = 'yes' | 'no' | 'unknown';
+/** A toleration of which nothing is known, since something else may write it: whatever it is asked, it may be. */
+export const anyToleration: TolerationFields = { key: undefined, operator: 'Exists', value: '', effect: '' };
 
-/**
- * Whether one toleration matches one taint. Unknown for an operator that this version does not know (the numeric
- * operators of newer Kubernetes).
- */
+export function tolerationFields(toleration: Toleration): TolerationFields {
+  const { key = '', operator = 'Equal', value = '', effect = '' } = toleration;
+  return { key, operator, value, effect };
+}
+
+export function taintFields({ key, value = '', effect }: Taint): TaintFields {
+  return { key, value, effect };
+}
+
+/** Whether one toleration matches one taint; unknown for an operator that only newer clusters have. */
 export function tolerates(toleration: Toleration, taint: Taint): Truth {
-  if (toleration.effect !== undefined && toleration.effect !== '' && toleration.effect !== taint.effect)
-    return 'no';
-  if (toleration.key !== undefined && toleration.key !== '' && toleration.key !== taint.key) return 'no';
-  switch (toleration.operator ?? '') {
-    case 'Exists':
-      return 'yes';
-    case '':
-    case 'Equal':
-      return (toleration.value ?? '') === (taint.value ?? '') ? 'yes' : 'no';
-    default:
-      return 'unknown';
-  }
+  return tolerateFields(tolerationFields(toleration), taintFields(taint));
 }
 
 /** Whether any of the tolerations matches the taint. */
-export function tolerated(tolerations: readonly Toleration[], taint: Taint): Truth {
-  let best: Truth = 'no';
-  for (const toleration of tolerations) {
-    const truth = tolerates(toleration, taint);
-    if (truth === 'yes') return 'yes';
-    if (truth === 'unknown') best = 'unknown';
-  }
-  return best;
+export function tolerated(tolerations: readonly TolerationFields[], taint: Taint): Truth {
+  const fields = taintFields(taint);
+  return any(tolerations.map((toleration) => tolerateFields(toleration, fields)));
 }
 
 /**

@@ -6,8 +6,8 @@ import { instanceLabel, instanceTypeLabel, archLabel, namingLabels } from './lab
 import type { LabelValue } from './labels';
 import { otherTypes } from './other-types';
 import type { OtherType } from './other-types';
-import { absent, agree, oneOf } from './requirements';
-import type { ValueSet } from './requirements';
+import { absent, agree, oneOf } from '../../kube/value-set';
+import type { ValueSet } from '../../kube/value-set';
 
 /**
  * One thing that a NodePool might launch: a type of the catalogue, a type or family whose figures the catalogue lacks,

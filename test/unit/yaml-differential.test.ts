@@ -7,7 +7,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readSubset } from '../../server/src/yaml/block-reader';
+import { readSubset } from '../../server/src/yaml/subset-reader';
 import { readWithParser } from '../../server/src/yaml/parser';
 import { splitDocuments } from '../../server/src/yaml/split';
 import { anyValue, anyChoices, choices, isRoot, write } from './yaml-generate';

@@ -222,6 +222,15 @@ describe('values and spans', () => {
     assert.deepEqual(plain(nested.root), { a: { b: 'x y' }, c: 'if\n\tthen\n' });
   });
 
+  test('brackets and quotes indented as little as kubectl allows', () => {
+    const document = onlyDocument('a: [\nb, # note\n"c\nd"\n]\ne: 1 # other\n');
+    assert.deepEqual(plain(document.root), { a: ['b', 'c d'], e: 1 });
+    assert.deepEqual(
+      document.comments.map((comment) => spanned(document, comment)),
+      ['# note', '# other'],
+    );
+  });
+
   test('a complex key is a problem, not a crash', () => {
     assert.deepEqual(messages('? [a]\n: b\n'), ['A key of a Kubernetes manifest is text, not a map or list']);
     assert.deepEqual(read('? a\n: b\n'), { a: 'b' });
@@ -352,6 +361,10 @@ describe('problems', () => {
     ['a:\n  b: 1\n c: 2\n', 'c', 'This key is indented differently from the keys before it'],
     ['a:1\nb: 2\n', 'a:1', 'This line is neither "key: value" nor an item of a list'],
     ['- a\nb: 1\n', 'b', 'This does not belong to what stands before it; check its indentation'],
+    ['- a\n b\nc\n', 'c', 'This does not belong to what stands before it; check its indentation'],
+    ['a: 1\nb\n', 'b', 'This line of a map has no ": " and so no value'],
+    ['a: }\n', '}', 'The } here closes nothing'],
+    ['a:\n  b: 1\n  - c\n', '-', 'This item of a list stands among the keys of a map; check its indentation'],
     ['a: \x01b\n', '\x01', 'The control character U+0001 is not allowed in YAML'],
     [
       'a: {b: 1\nc: 2\n',

@@ -1,4 +1,4 @@
-import { readSubset } from './block-reader';
+import { readSubset } from './subset-reader';
 import type { PlacedDocument, Reading, SourceFile, YamlDocument } from './document';
 import { readWithParser } from './parser';
 import { splitDocuments } from './split';

@@ -306,7 +306,9 @@ class Conversion {
     const items: YamlNode[] = [];
     let weight = 1;
     for (const item of node.items) {
-      const made = isPair(item) ? this.pairAsMap(item) : this.node(item as ParsedNode);
+      const made = isPair(item)
+        ? this.pairAsMap(item)
+        : notBefore(node.range[0] - this.shift, this.node(item as ParsedNode));
       weight += this.weightOf(made);
       items.push(made);
     }
@@ -332,7 +334,8 @@ class Conversion {
     let end = start;
     let open = isCustomTag(node.tag);
     for (const [index, pair] of node.items.entries()) {
-      const entry = this.entry(pair as Pair<ParsedNode, ParsedNode | null>);
+      const { key, value } = this.entry(pair as Pair<ParsedNode, ParsedNode | null>);
+      const entry = { key: notBefore(node.range[0] - this.shift, key), value };
       if (index === 0) start = Math.max(start, entry.key.start);
       end = Math.max(end, entry.key.end, entry.value.end);
       weight += 1 + this.weightOf(entry.value);
@@ -567,6 +570,13 @@ function isIn(offset: number, spans: readonly Span[]): boolean {
 
 function isPair(item: unknown): item is Pair<ParsedNode, ParsedNode | null> {
   return typeof item === 'object' && item !== null && 'key' in item;
+}
+
+/** In a broken collection a missing value may be placed before the collection itself. */
+function notBefore<Node extends YamlNode>(start: number, node: Node): Node {
+  return node.start < start && node.kind === 'scalar'
+    ? { ...node, start, end: Math.max(node.end, start) }
+    : node;
 }
 
 /** The parser makes an empty scalar of a document without content. */

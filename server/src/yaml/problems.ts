@@ -28,6 +28,9 @@ export function describeSyntaxError(
     case 'TAB_AS_INDENT':
       return { start, end, message: 'A tab indents this line; YAML allows only spaces there' };
     case 'MISSING_CHAR': {
+      if (message.startsWith('Implicit map keys')) {
+        return { ...wordAt(input, start), message: 'This line of a map has no ": " and so no value' };
+      }
       if (!message.startsWith('Missing closing')) break;
       const opening = quotedScalars.get(start) ?? start;
       const quote = input[opening] === "'" ? "'" : '"';
@@ -69,6 +72,15 @@ export function describeSyntaxError(
       if (!message.startsWith('Nested mappings')) break;
       return { start, end, message: 'A value cannot hold another ": "; put it in quotes' };
     case 'UNEXPECTED_TOKEN':
+      if (message.startsWith('Sequence item without')) {
+        return {
+          ...wordAt(input, start),
+          message: 'This stands among the items of a list without a "- " before it',
+        };
+      }
+      if (/^Unexpected flow-(?:map|seq)-end/.test(message)) {
+        return { start, end, message: `The ${input[start] ?? 'bracket'} here closes nothing` };
+      }
       if (!message.endsWith('at node end')) break;
       return { start, end, message: 'This does not belong to what stands before it; check its indentation' };
     default:

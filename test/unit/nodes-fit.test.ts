@@ -288,6 +288,7 @@ describe('fit', () => {
       requested: 3900,
       available: 3820,
       type: 'g5.xlarge',
+      types: ['g5.xlarge'],
       daemonSets: 100,
     });
     // Pods are a resource as well.
@@ -530,6 +531,7 @@ describe('explain', () => {
       requested: 2,
       available: 1,
       type: 'g4dn.2xlarge',
+      types: ['g4dn.2xlarge', 'g4dn.4xlarge'],
       daemonSets: 0,
     });
     assert.equal(nearest?.type.name, 'g4dn.4xlarge');

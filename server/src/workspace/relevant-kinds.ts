@@ -28,6 +28,7 @@ const types: readonly (readonly [group: string, kinds: readonly string[]])[] = [
   ['karpenter.sh', ['NodePool', 'NodeClaim', 'NodeOverlay', 'Provisioner', 'Machine']],
   ['karpenter.k8s.aws', ['EC2NodeClass', 'AWSNodeTemplate']],
   ['eks.amazonaws.com', ['NodeClass']],
+  ['eksctl.io', ['ClusterConfig']],
   ['nvidia.com', ['ClusterPolicy']],
   ['apps.nvidia.com', ['NIMCache']],
   ['monitoring.coreos.com', ['ServiceMonitor', 'PodMonitor', 'Prometheus', 'PrometheusRule']],

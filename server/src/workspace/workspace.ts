@@ -123,6 +123,7 @@ const clusterScoped: readonly string[] = [
   'NodeClaim',
   'EC2NodeClass',
   'NodeClass',
+  'ClusterConfig',
   'NodeOverlay',
   'Provisioner',
   'AWSNodeTemplate',

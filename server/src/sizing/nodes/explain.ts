@@ -1,4 +1,4 @@
-import { emptyBits, isEmpty, keep, members, overlaps } from './bits';
+import { addBit, emptyBits, hasBit, isEmpty, keep, members, overlaps } from './bits';
 import type { Bits } from './bits';
 import { roomy } from './columns';
 import { evaluate, minValuesShortage, withinLimits } from './evaluate';
@@ -44,6 +44,8 @@ export type Exclusion =
       readonly available: number;
       /** The type that gives the most; absent when none gives any. */
       readonly type?: string;
+      /** Every type that gives as much, cheapest first. */
+      readonly types: readonly string[];
       /** Taken on that type by DaemonSets. */
       readonly daemonSets: number;
     }
@@ -75,7 +77,9 @@ export interface PoolExplanation {
   readonly pool: PoolSpec;
   /** Index of the alternative of the pod's required affinity that comes nearest; 0 without affinity. */
   readonly term: number;
-  /** Each reason that alone is enough. Empty when only reasons together exclude every type. */
+  /**
+   * Each reason that alone is enough; of a resource also one that alone is enough among the types that the labels of
+   * pool and pod leave. Empty when only reasons together exclude every type. */
   readonly exclusions: readonly Exclusion[];
   /** The type that lacks least, and what it lacks; absent when the pool admits no type of the catalogue. */
   readonly nearest?: { readonly type: InstanceType; readonly shortages: readonly Shortage[] };
@@ -105,6 +109,22 @@ function taintExclusions(pool: PreparedPool, pod: PreparedPod): readonly Exclusi
   return pool.taints
     .filter((taint) => tolerated(pod.placement.tolerations, taint) === 'no')
     .map((taint) => ({ kind: 'taint', taint }));
+}
+
+/** The rows that the labels of both pool and pod admit; those of the pool where that leaves none. */
+function selectedRows(context: Context, pool: PreparedPool, term: PreparedTerm): Bits {
+  const rows = pool.admitted.possible.slice();
+  for (const [key, set] of term.requirements) {
+    const meaning = meaningOf(key, pool.provider);
+    if (meaning.kind !== 'instance') continue;
+    const existing = pool.requirements.get(key);
+    if (existing !== undefined && !agree(existing, set)) return pool.admitted.possible;
+    keep(
+      rows,
+      context.world.mask(meaning.label, existing === undefined ? set : intersect(set, existing)).possible,
+    );
+  }
+  return isEmpty(rows) ? pool.admitted.possible : rows;
 }
 
 function labelExclusions(context: Context, pool: PreparedPool, term: PreparedTerm): readonly Exclusion[] {
@@ -139,37 +159,50 @@ function labelExclusions(context: Context, pool: PreparedPool, term: PreparedTer
   return found;
 }
 
-/** The listed row with the most of a resource, and how much. */
+/** How much the roomiest of the listed rows has of a resource, and which rows have as much. */
 function largest(
   context: Context,
   pool: PreparedPool,
+  rows: Bits,
   resource: string,
-): { row: number; available: number } | undefined {
+): { readonly rows: readonly number[]; readonly available: number } {
   const column = pool.column(resource);
-  let best: { row: number; available: number } | undefined;
-  for (const row of members(pool.admitted.possible)) {
+  let available = -Infinity;
+  let best: number[] = [];
+  for (const row of members(rows)) {
     if (context.world.rows[row]?.kind !== 'listed') continue;
-    const available = column.most.get(row) ?? 0;
-    if (best === undefined || available > best.available) best = { row, available };
+    const most = column.most.get(row) ?? 0;
+    if (most > available) {
+      available = most;
+      best = [row];
+    } else if (most === available) best.push(row);
   }
-  return best;
+  return { rows: best, available };
 }
 
-function resourceExclusions(context: Context, pool: PreparedPool, pod: PreparedPod): readonly Exclusion[] {
+function resourceExclusions(
+  context: Context,
+  pool: PreparedPool,
+  pod: PreparedPod,
+  rows: Bits,
+): readonly Exclusion[] {
   const found: Exclusion[] = [];
   for (const [resource, requested] of Object.entries(pod.requests)) {
     if (requested <= 0) continue;
-    if (!isEmpty(roomy(pool.column(resource), requested, pool.admitted.possible))) continue;
-    const best = largest(context, pool, resource);
-    const available = Math.max(0, best?.available ?? 0);
-    const type = available > 0 && best !== undefined ? context.world.rows[best.row]?.name : undefined;
+    if (!isEmpty(roomy(pool.column(resource), requested, rows))) continue;
+    const best = largest(context, pool, rows, resource);
+    const available = Math.max(0, best.available);
+    const types = available > 0 ? best.rows.flatMap((row) => context.world.rows[row]?.name ?? []) : [];
+    const [type] = types;
+    const [first] = best.rows;
     found.push({
       kind: 'resource',
       resource,
       requested,
       available,
       ...(type !== undefined && { type }),
-      daemonSets: best === undefined ? 0 : (pool.overhead.get(resource)?.least[best.row] ?? 0),
+      types,
+      daemonSets: first === undefined ? 0 : (pool.overhead.get(resource)?.least[first] ?? 0),
     });
   }
   return found;
@@ -287,7 +320,7 @@ function explainTerm(
   return [
     ...taintExclusions(pool, pod),
     ...labelExclusions(context, pool, term),
-    ...resourceExclusions(context, pool, pod),
+    ...resourceExclusions(context, pool, pod, selectedRows(context, pool, term)),
     ...limitExclusions(context, pool),
     ...minValuesExclusion(context, pool, pod, term),
   ];
@@ -325,6 +358,36 @@ export interface RequirementEffect {
   readonly freed: readonly string[];
 }
 
+/** What each requirement of a pool that depends on the type, or on nothing, admits. */
+function masksOf(
+  context: Context,
+  pool: PreparedPool,
+): readonly { readonly key: string; readonly set: ValueSet; readonly possible: Bits }[] {
+  const everything = emptyBits(context.world.rows.length).fill(0xffffffff);
+  const nothing = emptyBits(context.world.rows.length);
+  return [...pool.requirements].flatMap(([key, set]) => {
+    const meaning = meaningOf(key, pool.provider);
+    if (meaning.kind === 'instance') {
+      return [{ key, set, possible: context.world.mask(meaning.label, set).possible }];
+    }
+    if (meaning.kind !== 'well-known') return [];
+    return [{ key, set, possible: fixedSatisfies(key, set, pool.fixed) === 'no' ? nothing : everything }];
+  });
+}
+
+/** The listed rows that all requirements but one admit and that the pool does not. */
+function freedBy(context: Context, pool: PreparedPool, masks: ReturnType<typeof masksOf>, key: string): Bits {
+  const others = emptyBits(context.world.rows.length).fill(0xffffffff);
+  for (const mask of masks) if (mask.key !== key) keep(others, mask.possible);
+  const freed = emptyBits(context.world.rows.length);
+  context.world.rows.forEach((row, index) => {
+    if (row.kind === 'listed' && hasBit(others, index) && !hasBit(pool.admitted.possible, index)) {
+      addBit(freed, index);
+    }
+  });
+  return freed;
+}
+
 /**
  * For each key that a pool requires of its types, the types that removing it would add, most first: for a pool that
  * admits none, the first is the key to look at.
@@ -333,29 +396,52 @@ export function requirementEffects(fit: FitContext, name: string): readonly Requ
   const { context } = fit;
   const pool = context.pools.find((candidate) => candidate.spec.name === name);
   if (pool === undefined) return [];
-  const everything = emptyBits(context.world.rows.length).fill(0xffffffff);
-  const nothing = emptyBits(context.world.rows.length);
-  const masks = [...pool.requirements].flatMap(([key, set]) => {
-    const meaning = meaningOf(key, pool.provider);
-    if (meaning.kind === 'instance') {
-      return [{ key, set, possible: context.world.mask(meaning.label, set).possible }];
-    }
-    if (meaning.kind !== 'well-known') return [];
-    return [{ key, set, possible: fixedSatisfies(key, set, pool.fixed) === 'no' ? nothing : everything }];
-  });
+  const masks = masksOf(context, pool);
   return masks
-    .map(({ key, set }) => {
-      const others = everything.slice();
-      for (const mask of masks) if (mask.key !== key) keep(others, mask.possible);
-      const freed = context.world.rows
-        .filter((row, index) => {
-          if (row.kind !== 'listed') return false;
-          const word = index >>> 5;
-          const bit = 1 << (index & 31);
-          return ((others[word] ?? 0) & bit) !== 0 && ((pool.admitted.possible[word] ?? 0) & bit) === 0;
-        })
-        .map((row) => row.name);
-      return { key, wants: describeValueSet(set), freed };
-    })
+    .map(({ key, set }) => ({
+      key,
+      wants: describeValueSet(set),
+      freed: members(freedBy(context, pool, masks, key)).map((row) => context.world.rows[row]?.name ?? ''),
+    }))
     .toSorted((a, b) => b.freed.length - a.freed.length);
+}
+
+/** A requirement of a pool without which some type could run a pod. */
+export interface Opening {
+  readonly key: string;
+  readonly wants: string;
+  /** Cheapest first; never empty. */
+  readonly types: readonly InstanceType[];
+}
+
+/** The requirements of a pool that each by itself keeps out types that could run the pod, cheapest type first. */
+export function openings(fit: FitContext, pod: PodSpec, spec: PoolSpec): readonly Opening[] {
+  const { context } = fit;
+  const pool = context.pools.find((candidate) => candidate.spec === spec);
+  if (pool === undefined) return [];
+  const prepared = preparePod(pod, context.reading);
+  const masks = masksOf(context, pool);
+  const couldRun = (row: number): boolean => {
+    const { most } = pool.offer(row).allocatable;
+    return (
+      Object.entries(prepared.requests).every(([resource, asked]) => asked <= (most[resource] ?? 0)) &&
+      prepared.placement.terms.some((term) =>
+        [...term.requirements].every(([key, set]) => {
+          const meaning = meaningOf(key, pool.provider);
+          return meaning.kind !== 'instance' || hasBit(context.world.mask(meaning.label, set).possible, row);
+        }),
+      )
+    );
+  };
+  return masks
+    .flatMap(({ key, set }) => {
+      const types = members(freedBy(context, pool, masks, key))
+        .filter(couldRun)
+        .flatMap((row) => {
+          const listed = context.world.rows[row];
+          return listed?.kind === 'listed' ? [listed.type] : [];
+        });
+      return types.length === 0 ? [] : [{ key, wants: describeValueSet(set), types }];
+    })
+    .toSorted((a, b) => (a.types[0]?.onDemandPrice ?? Infinity) - (b.types[0]?.onDemandPrice ?? Infinity));
 }

@@ -88,7 +88,7 @@ export function poolLabels(pool: PoolSpec): Readonly<Record<string, string>> {
   const kind = ref?.kind ?? (auto ? 'NodeClass' : 'EC2NodeClass');
   return {
     ...pool.labels,
-    'karpenter.sh/nodepool': pool.name,
+    ...(pool.name !== '' && { 'karpenter.sh/nodepool': pool.name }),
     ...(ref?.name !== undefined && { [`${group}/${kind.toLowerCase()}`]: ref.name }),
     ...(auto && { 'eks.amazonaws.com/compute-type': 'auto' }),
   };

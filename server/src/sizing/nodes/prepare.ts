@@ -165,9 +165,19 @@ function offerKey(pool: PoolSpec): string {
     : JSON.stringify([pool.provider, pool.nodeClass]);
 }
 
+let everyType: World | undefined;
+
+/** The rows without options are the same each time, and so are the requirements that were evaluated on them. */
+function worldOf(options: FitOptions): World {
+  const { types, closed, onlyPriced } = options;
+  return types === undefined && closed === undefined && onlyPriced === undefined
+    ? (everyType ??= createWorld())
+    : createWorld(options);
+}
+
 /** Reads the pools once, for any number of pods. */
 export function prepare(pools: readonly PoolSpec[], options: FitOptions = {}): Context {
-  const world = createWorld(options);
+  const world = worldOf(options);
   const shared = new Map<string, (Offer | undefined)[]>();
   const offerIn = (pool: PoolSpec): ((row: number) => Offer) => {
     const key = offerKey(pool);

@@ -3,26 +3,47 @@ import { readRequirements } from '../../kube/requirements';
 import type { Resource } from '../../kube/resource';
 import { labelsOf } from '../../kube/selectors';
 import { readTaints } from '../../kube/tolerations';
-import { entryOf, isScalar, mapIn, numberIn, textIn, type MapNode, type YamlNode } from '../../yaml/node';
+import {
+  entryOf,
+  isScalar,
+  itemsIn,
+  mapIn,
+  numberIn,
+  textIn,
+  type MapNode,
+  type YamlNode,
+} from '../../yaml/node';
 import { findInstanceType, type InstanceType } from './instances';
+import { nodePoolLabel } from './labels';
 import { poolCandidates, prepareFit } from './fit';
 import type { NodePoolSpec } from './pool';
 import { admitsAbsence, readRequirements as readSets } from '../../kube/value-set';
 import type { RequirementSpec, ValueSet } from '../../kube/value-set';
 import type { Taint } from './taints';
 
+const read = new WeakMap<Resource, NodePoolSpec>();
+
 /**
  * A NodePool's manifest as plain data, with what cannot be read from it marked as such. Its node class is left
  * unknown: it lies in another document.
  */
 export function readNodePool(resource: Resource): NodePoolSpec {
+  let known = read.get(resource);
+  if (known === undefined) read.set(resource, (known = readSpec(resource)));
+  return known;
+}
+
+function readSpec(resource: Resource): NodePoolSpec {
   const spec = mapIn(resource.root, 'spec');
   const template = mapIn(spec, 'template');
   const inner = mapIn(template, 'spec');
   const unknownKeys: string[] = [];
   const list = entryOf(inner, 'requirements')?.value;
   const requirements: RequirementSpec[] = [];
-  for (const { key, operator, values, node } of readRequirements(list)) {
+  const written = readRequirements(list);
+  // A requirement without a key that can be read may be on any label.
+  const keyless = written.length < itemsIn(list).length;
+  for (const { key, operator, values, node } of written) {
     if (operator === undefined || values === undefined) {
       unknownKeys.push(key);
       continue;
@@ -31,8 +52,8 @@ export function readNodePool(resource: Resource): NodePoolSpec {
     requirements.push({ key, operator, values, ...(minValues === undefined ? {} : { minValues }) });
   }
   const labels: Record<string, string> = {};
-  const written = labelsOf(entryOf(mapIn(template, 'metadata'), 'labels')?.value);
-  for (const [key, value] of written.values) {
+  const own = labelsOf(entryOf(mapIn(template, 'metadata'), 'labels')?.value);
+  for (const [key, value] of own.values) {
     if (value === undefined) unknownKeys.push(key);
     else labels[key] = value;
   }
@@ -48,6 +69,7 @@ export function readNodePool(resource: Resource): NodePoolSpec {
   const name = textIn(reference, 'name');
   const weight = countAt(resource, spec, 'weight', 0);
   const replicas = numberIn(spec, 'replicas');
+  if (resource.name === undefined) unknownKeys.push(nodePoolLabel);
   const parts: readonly (YamlNode | undefined)[] = [
     spec,
     template,
@@ -74,7 +96,8 @@ export function readNodePool(resource: Resource): NodePoolSpec {
     incomplete:
       resource.role === 'kustomize-patch' ||
       inner === undefined ||
-      written.open ||
+      own.open ||
+      keyless ||
       unreadTaint ||
       parts.some((node) => node !== undefined && (node.kind === 'scalar' ? node.unknown : node.open)),
   };

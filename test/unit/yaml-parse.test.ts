@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { entryOf, getIn, isMap, isScalar, mapIn, scalarIn } from '../../server/src/yaml/node';
 import { parseFile } from '../../server/src/yaml/parse';
-import { nodesOf, onlyDocument, plain, spanned } from './yaml-outline';
+import type { YamlNode } from '../../server/src/yaml/node';
+import { nodesOf, onlyDocument, plain, processorTime, spanned } from './yaml-outline';
 
 const read = (text: string): unknown => plain(onlyDocument(text).root);
 const messages = (text: string): string[] => onlyDocument(text).problems.map(({ message }) => message);
@@ -298,18 +299,19 @@ describe('anchors, aliases and merge keys', () => {
           .join(', ')}]`,
       );
     }
-    const started = performance.now();
-    const document = onlyDocument(lines.join('\n'));
-    assert.ok(document.problems.some(({ code }) => code === 'limit'));
-    assert.ok(isMap(document.root));
     let count = 0;
-    const walk = (node: unknown): void => {
+    const walk = (node: YamlNode): void => {
       count++;
-      for (const item of (node as { items?: readonly unknown[] }).items ?? []) walk(item);
+      if (node.kind === 'sequence') node.items.forEach(walk);
     };
-    for (const { value } of document.root.entries) walk(value);
+    const time = processorTime(() => {
+      const document = onlyDocument(lines.join('\n'));
+      assert.ok(document.problems.some(({ code }) => code === 'limit'));
+      assert.ok(isMap(document.root));
+      for (const { value } of document.root.entries) walk(value);
+    });
     assert.ok(count < 3_000_000, `${count} nodes`);
-    assert.ok(performance.now() - started < 5000);
+    assert.ok(time < 4000, `${time} ms`);
   });
 });
 
@@ -326,9 +328,7 @@ describe('problems', () => {
 
   test('many keys take linear time', () => {
     const text = Array.from({ length: 40_000 }, (_, index) => `key${index}: {x: &a${index} 1}`).join('\n');
-    const started = performance.now();
-    assert.deepEqual(onlyDocument(text).problems, []);
-    assert.ok(performance.now() - started < 6000);
+    assert.ok(processorTime(() => assert.deepEqual(onlyDocument(text).problems, [])) < 5000);
   });
 
   test('nesting beyond the limit is a problem, however deep', () => {

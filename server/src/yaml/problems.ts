@@ -64,8 +64,7 @@ export function describeSyntaxError(
     case 'BLOCK_AS_IMPLICIT_KEY':
       if (message.startsWith('A block sequence')) {
         return {
-          start,
-          end,
+          ...wordAt(input, start),
           message: 'This item of a list stands among the keys of a map; check its indentation',
         };
       }

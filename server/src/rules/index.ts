@@ -1,20 +1,28 @@
 // Written by `npm run gen`; do not edit.
 import type { Rule } from './rule';
+import cpuLimitEqualsRequest from './resources/cpu-limit-equals-request';
 import cpuPodToleratesGpuTaint from './scheduling/cpu-pod-tolerates-gpu-taint';
 import extendedResourceNotInteger from './gpu/extended-resource-not-integer';
 import gpuRequestDiffersFromLimit from './gpu/gpu-request-differs-from-limit';
 import gpuRequestWithoutLimit from './gpu/gpu-request-without-limit';
 import gpuTaintNotTolerated from './scheduling/gpu-taint-not-tolerated';
+import gpusLeftIdle from './model/gpus-left-idle';
 import gracePeriodTooShort from './probes/grace-period-too-short';
+import hostRamBelowModel from './sizing/host-ram-below-model';
 import hpaCpuForGpuWorkload from './autoscaling/hpa-cpu-for-gpu-workload';
 import hpaMinAboveMax from './autoscaling/hpa-min-above-max';
 import hpaRemovedApiVersion from './autoscaling/hpa-removed-api-version';
 import hpaScaleDownUnbounded from './autoscaling/hpa-scale-down-unbounded';
 import hpaScaleDownWindowTooShort from './autoscaling/hpa-scale-down-window-too-short';
 import hpaTargetMissingRequest from './autoscaling/hpa-target-missing-request';
+import missingCpuLimit from './resources/missing-cpu-limit';
+import missingCpuRequest from './resources/missing-cpu-request';
 import missingGpuToleration from './scheduling/missing-gpu-toleration';
+import missingMemoryLimit from './resources/missing-memory-limit';
+import missingMemoryRequest from './resources/missing-memory-request';
 import missingPdb from './availability/missing-pdb';
 import missingReadinessProbe from './probes/missing-readiness-probe';
+import missingSharedMemory from './sizing/missing-shared-memory';
 import missingTopologySpread from './availability/missing-topology-spread';
 import nodepoolDisruptsGpu from './karpenter/nodepool-disrupts-gpu';
 import nodepoolGpuUntainted from './karpenter/nodepool-gpu-untainted';
@@ -26,27 +34,38 @@ import probePortUnknown from './probes/probe-port-unknown';
 import probesIdentical from './probes/probes-identical';
 import replicasWithAutoscaler from './autoscaling/replicas-with-autoscaler';
 import requestAboveLimit from './resources/request-above-limit';
+import sharedMemoryAboveLimit from './sizing/shared-memory-above-limit';
 import suspiciousQuantity from './resources/suspicious-quantity';
+import tensorParallelExceedsGpus from './model/tensor-parallel-exceeds-gpus';
 import topologySpreadSelectsNothing from './availability/topology-spread-selects-nothing';
 import twoAutoscalers from './autoscaling/two-autoscalers';
+import weightsExceedVram from './model/weights-exceed-vram';
 
 /** Every rule, sorted by id. */
 export const rules: readonly Rule[] = [
+  cpuLimitEqualsRequest,
   cpuPodToleratesGpuTaint,
   extendedResourceNotInteger,
   gpuRequestDiffersFromLimit,
   gpuRequestWithoutLimit,
   gpuTaintNotTolerated,
+  gpusLeftIdle,
   gracePeriodTooShort,
+  hostRamBelowModel,
   hpaCpuForGpuWorkload,
   hpaMinAboveMax,
   hpaRemovedApiVersion,
   hpaScaleDownUnbounded,
   hpaScaleDownWindowTooShort,
   hpaTargetMissingRequest,
+  missingCpuLimit,
+  missingCpuRequest,
   missingGpuToleration,
+  missingMemoryLimit,
+  missingMemoryRequest,
   missingPdb,
   missingReadinessProbe,
+  missingSharedMemory,
   missingTopologySpread,
   nodepoolDisruptsGpu,
   nodepoolGpuUntainted,
@@ -58,28 +77,39 @@ export const rules: readonly Rule[] = [
   probesIdentical,
   replicasWithAutoscaler,
   requestAboveLimit,
+  sharedMemoryAboveLimit,
   suspiciousQuantity,
+  tensorParallelExceedsGpus,
   topologySpreadSelectsNothing,
   twoAutoscalers,
+  weightsExceedVram,
 ];
 
 /** The folder of each rule, by id. */
 export const ruleAreas: Readonly<Record<string, string>> = {
+  'cpu-limit-equals-request': 'resources',
   'cpu-pod-tolerates-gpu-taint': 'scheduling',
   'extended-resource-not-integer': 'gpu',
   'gpu-request-differs-from-limit': 'gpu',
   'gpu-request-without-limit': 'gpu',
   'gpu-taint-not-tolerated': 'scheduling',
+  'gpus-left-idle': 'model',
   'grace-period-too-short': 'probes',
+  'host-ram-below-model': 'sizing',
   'hpa-cpu-for-gpu-workload': 'autoscaling',
   'hpa-min-above-max': 'autoscaling',
   'hpa-removed-api-version': 'autoscaling',
   'hpa-scale-down-unbounded': 'autoscaling',
   'hpa-scale-down-window-too-short': 'autoscaling',
   'hpa-target-missing-request': 'autoscaling',
+  'missing-cpu-limit': 'resources',
+  'missing-cpu-request': 'resources',
   'missing-gpu-toleration': 'scheduling',
+  'missing-memory-limit': 'resources',
+  'missing-memory-request': 'resources',
   'missing-pdb': 'availability',
   'missing-readiness-probe': 'probes',
+  'missing-shared-memory': 'sizing',
   'missing-topology-spread': 'availability',
   'nodepool-disrupts-gpu': 'karpenter',
   'nodepool-gpu-untainted': 'karpenter',
@@ -91,7 +121,10 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'probes-identical': 'probes',
   'replicas-with-autoscaler': 'autoscaling',
   'request-above-limit': 'resources',
+  'shared-memory-above-limit': 'sizing',
   'suspicious-quantity': 'resources',
+  'tensor-parallel-exceeds-gpus': 'model',
   'topology-spread-selects-nothing': 'availability',
   'two-autoscalers': 'autoscaling',
+  'weights-exceed-vram': 'model',
 };

@@ -1,8 +1,10 @@
+import { acceleratorsOf } from '../../kube/accelerators';
 import type { Container, ResourceAmount } from '../../kube/containers';
+import { modelServerOf } from '../../kube/model-server';
 import type { Resource } from '../../kube/resource';
 import { toNumber, type Quantity } from '../../kube/quantity';
 import { entryOf, isNull, type Entry, type MapNode, type ScalarNode } from '../../yaml/node';
-import type { Place } from '../rule';
+import type { Place, Severity } from '../rule';
 
 /** Kinds of the API server itself, which checks the pod template with the object; others are checked pod by pod. */
 const checkedWithObject: readonly string[] = ['', 'apps', 'batch'];
@@ -28,6 +30,27 @@ export function containerTitle({ name }: Pick<Container, 'name'>): string {
 /** The container of a report, for overrides in the configuration: nothing where its name is not known. */
 export function containerField({ name }: Pick<Container, 'name'>): { readonly container?: string } {
   return name === '' ? {} : { container: name };
+}
+
+/**
+ * Whether a container is what its AI workload is there for: it runs the model server, or has the accelerators. The others
+ * (proxies, exporters) matter less when they are slow.
+ */
+export function carriesTheWork(container: Container): boolean {
+  return modelServerOf(container) !== undefined || acceleratorsOf(container).length > 0;
+}
+
+/** Kinds of pods that end by themselves, or that somebody started by hand. */
+const shortLived: readonly string[] = ['Pod', 'PodTemplate', 'Job', 'CronJob', 'ScaledJob', 'Notebook'];
+
+/**
+ * How much it matters that a container of an AI workload has no request: a warning for what serves or trains, advice for
+ * the containers beside it and for one-off pods (a test of the driver, a download).
+ */
+export function missingRequestSeverity(container: Container): Severity {
+  const { kind } = container.template.resource;
+  const serves = modelServerOf(container) !== undefined;
+  return serves || (carriesTheWork(container) && !shortLived.includes(kind)) ? 'warning' : 'info';
 }
 
 /**

@@ -1,0 +1,59 @@
+import { acceleratorsOf } from '../../kube/accelerators';
+import { isAiWorkload } from '../../kube/ai-workload';
+import { requestState, runningContainers, type Container } from '../../kube/containers';
+import { modelServerOf } from '../../kube/model-server';
+import { podTemplates } from '../../kube/pod-carriers';
+import { insertPath } from '../../yaml/edit';
+import { defineRule, type Fix } from '../rule';
+import {
+  carriesTheWork,
+  containerField,
+  containerTitle,
+  missingRequestSeverity,
+  placeOfMissing,
+} from './wording';
+
+export default defineRule({
+  id: 'missing-cpu-request',
+  summary: 'Containers of AI workloads need a cpu request',
+  severity: 'warning',
+  needs: 'document',
+  kinds: ['pod-carrier'],
+  fixable: 'suggest',
+  check(resource, { report }) {
+    for (const template of podTemplates(resource).filter(isAiWorkload)) {
+      for (const container of runningContainers(template)) {
+        if (requestState(container, 'cpu') !== 'absent') continue;
+        const waiting = carriesTheWork(container) ? ', and its accelerators wait for it' : '';
+        report({
+          at: placeOfMissing(container, 'requests'),
+          message: `${containerTitle(container)} has no cpu request and no limit; on a busy node it gets the smallest share of CPU time${waiting}`,
+          severity: missingRequestSeverity(container),
+          fixes: [requestOnePerDevice(container)],
+          ...containerField(container),
+        });
+      }
+    }
+  },
+});
+
+/** One core for each device is what a server needs to feed it at all; most do better with more. */
+function requestOnePerDevice(container: Container): Fix | undefined {
+  if (modelServerOf(container) === undefined) return undefined;
+  let cores = 0;
+  for (const { count, unit } of acceleratorsOf(container)) {
+    if (count === undefined) return undefined;
+    // Slices and NeuronCores are parts of a device: one core for all of them.
+    cores += unit === 'device' ? Math.ceil(count) : 1;
+  }
+  if (cores === 0) return undefined;
+  const edits = insertPath(
+    container.template.resource.placed.document,
+    container.node,
+    ['resources', 'requests', 'cpu'],
+    cores,
+  );
+  return edits === undefined
+    ? undefined
+    : { title: `Request ${cores} cpu, 1 for each accelerator`, safe: false, edits };
+}

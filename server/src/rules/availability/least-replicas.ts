@@ -3,6 +3,7 @@ import type { PodTemplate } from '../../kube/pod-carriers';
 import type { Resource } from '../../kube/resource';
 import type { Workspace } from '../../workspace/workspace';
 import { entryOf, mapIn } from '../../yaml/node';
+import { titleOf } from '../naming';
 import type { Related } from '../rule';
 
 /** The fewest replicas that a workload runs with, and who says so. */
@@ -36,14 +37,14 @@ export function relatedTo(template: PodTemplate, { value, autoscaler }: LeastRep
   if (autoscaler === undefined) {
     const { resource, replicas } = template;
     const at = replicas.node ?? entryOf(mapIn(resource.root, 'metadata'), 'name') ?? resource.root;
-    return { resource, at, message: `${resource.kind} "${resource.name ?? ''}" has ${count(value)}` };
+    return { resource, at, message: `${titleOf(resource)} has ${count(value)}` };
   }
   const at =
     autoscalerOf(autoscaler)?.minReplicas.node ?? entryOf(autoscaler.root, 'spec') ?? autoscaler.root;
   return {
     resource: autoscaler,
     at,
-    message: `${autoscaler.kind} "${autoscaler.name ?? ''}" goes down to ${count(value)}`,
+    message: `${titleOf(autoscaler)} goes down to ${count(value)}`,
   };
 }
 

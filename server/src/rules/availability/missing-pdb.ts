@@ -7,6 +7,7 @@ import type { Workspace } from '../../workspace/workspace';
 import { appendDocument } from '../../yaml/edit';
 import { formatBlockEntry } from '../../yaml/format';
 import { entryOf, getIn, isNull, scalarIn } from '../../yaml/node';
+import { titleOf } from '../naming';
 import { mayBePatched } from '../overlays';
 import { defineRule, type Fix } from '../rule';
 import { leastReplicas, relatedTo, type LeastReplicas } from './least-replicas';
@@ -47,7 +48,7 @@ export default defineRule({
                   entryOf(getIn(namesake.root, 'spec'), 'selector') ??
                   entryOf(namesake.root, 'spec') ??
                   namesake.root,
-                message: `PodDisruptionBudget "${namesake.name ?? ''}" selects other labels`,
+                message: `${titleOf(namesake)} selects other labels`,
               },
             ]),
       ],
@@ -57,11 +58,10 @@ export default defineRule({
 });
 
 function messageOf(resource: Resource, { value, autoscaler }: LeastReplicas): string {
-  const name = resource.name ?? resource.kind;
   const pods =
     autoscaler === undefined
-      ? `the ${value} replicas of "${name}"`
-      : `the pods of "${name}", at least ${value} by ${autoscaler.kind} "${autoscaler.name ?? ''}"`;
+      ? `the ${value} replicas of ${titleOf(resource)}`
+      : `the pods of ${titleOf(resource)}, at least ${value} by ${titleOf(autoscaler)}`;
   return `No PodDisruptionBudget selects ${pods}: node drains and Karpenter may evict all of them at once`;
 }
 

@@ -5,6 +5,7 @@ import { isAbsent, isPathAbsent } from '../../kube/resource';
 import type { Workspace } from '../../workspace/workspace';
 import { appendItem, insertKey } from '../../yaml/edit';
 import { entryOf, isNull, isSequence, mapIn } from '../../yaml/node';
+import { titleOf } from '../naming';
 import { mayBePatched } from '../overlays';
 import { defineRule, type Fix } from '../rule';
 import { leastReplicas, relatedTo, type LeastReplicas } from './least-replicas';
@@ -34,7 +35,7 @@ export default defineRule({
       if (at === undefined) continue;
       report({
         at,
-        message: `"${resource.name ?? resource.kind}" runs with ${several.autoscaler === undefined ? '' : 'at least '}${several.value} replicas that nothing spreads over zones: the scheduler tolerates 5 more of them in one zone than in another and Karpenter starts nodes where they are cheapest, so that one zone can take all of them down`,
+        message: `${titleOf(resource)} runs with ${several.autoscaler === undefined ? '' : 'at least '}${several.value} replicas that nothing spreads over zones: the scheduler tolerates 5 more of them in one zone than in another and Karpenter starts nodes where they are cheapest, so that one zone can take all of them down`,
         related: several.autoscaler === undefined ? [] : [relatedTo(template, several)],
         fixes: [spreadFix(template)],
       });

@@ -11,6 +11,7 @@ import type { Resource } from '../../kube/resource';
 import type { Workspace } from '../../workspace/workspace';
 import { insertKey, replaceScalar } from '../../yaml/edit';
 import { entryOf, getIn, type YamlNode } from '../../yaml/node';
+import { titleOf } from '../naming';
 import { mayBePatched } from '../overlays';
 import { defineRule, type Place, type Related } from '../rule';
 import { preStopPause, type Pause } from './pre-stop';
@@ -65,7 +66,7 @@ export default defineRule<Options>({
       report({
         at,
         message:
-          `Pods of "${resource.name ?? resource.kind}" have ${has} to stop${needed === 0 ? '' : `, and ${wordsOf(stop)}`}: ` +
+          `Pods of ${titleOf(resource)} have ${has} to stop${needed === 0 ? '' : `, and ${wordsOf(stop)}`}: ` +
           `${grace.value > needed ? 'requests that take longer are' : 'running requests are'} cut off${cause === undefined ? '' : ` at each ${cause.what}`}`,
         ...(cause === undefined ? {} : { severity: 'warning' as const }),
         related: [
@@ -146,7 +147,7 @@ function causeOfStops(workspace: Workspace, resource: Resource, template: PodTem
     .autoscalers.find(({ match }) => match === 'yes')?.resource;
   if (autoscaler !== undefined) {
     return {
-      what: `scale-in by ${autoscaler.kind} "${autoscaler.name ?? ''}"`,
+      what: `scale-in by ${titleOf(autoscaler)}`,
       related: [
         {
           resource: autoscaler,
@@ -170,10 +171,9 @@ function causeOfStops(workspace: Workspace, resource: Resource, template: PodTem
     const spot = spotOf(pool);
     if (match !== 'yes' || spot === undefined) continue;
     if (!named && !acceleratorsOnly(pool).some((name) => accelerators.includes(name))) continue;
-    const name = pool.name ?? '';
     return {
-      what: `Spot interruption of NodePool "${name}"`,
-      related: [{ resource: pool, at: spot, message: `NodePool "${name}" launches Spot instances` }],
+      what: `Spot interruption of ${titleOf(pool)}`,
+      related: [{ resource: pool, at: spot, message: `${titleOf(pool)} launches Spot instances` }],
     };
   }
   return undefined;

@@ -8,6 +8,7 @@ import { valueOf } from '../../kube/settings';
 import { insertKey } from '../../yaml/edit';
 import { entryOf, isNull } from '../../yaml/node';
 import { defineRule, type Fix } from '../rule';
+import { containerField, containerTitle } from '../resources/wording';
 import { placeOf } from './place';
 
 /** Twice as often as by default, so that a server that is busy for long is soon left alone. */
@@ -29,7 +30,7 @@ export default defineRule({
       for (const container of servers(template)) {
         if (!isAbsent(resource, container.node, 'readinessProbe')) continue;
         const server = modelServerOf(container);
-        const who = `Container "${container.name}"${server === undefined ? '' : ` (${server.title})`}`;
+        const who = `${containerTitle(container)}${server === undefined ? '' : ` (${server.title})`}`;
         const hasStartup = probesOf(container).startup !== undefined;
         report({
           at: placeOf(container),
@@ -37,7 +38,7 @@ export default defineRule({
             ? `${who} has a startup probe but no readiness probe: once it has started it gets requests whatever its state, also when it hangs`
             : `${who} has no readiness probe: it gets requests as soon as it runs, minutes before the model is loaded`,
           ...(hasStartup ? { severity: 'info' as const } : {}),
-          container: container.name,
+          ...containerField(container),
           fixes: [server === undefined ? undefined : probeFix(server)],
         });
       }

@@ -9,6 +9,8 @@ import {
 import { podTemplates, type PodTemplate } from '../../kube/pod-carriers';
 import type { Probe, ProbeKind } from '../../kube/probes';
 import { scalarIn } from '../../yaml/node';
+import { inSentence } from '../naming';
+import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Related } from '../rule';
 
 /**
@@ -42,9 +44,9 @@ export default defineRule({
           const declared = names.length === 0 ? 'names none' : `names ${names.join(' and ')}`;
           report({
             at: port,
-            message: `The ${probe.kind} probe of container "${container.name}" asks port "${port.text}", and the container ${declared}: ${consequences[probe.kind]}`,
+            message: `The ${probe.kind} probe of ${inSentence(containerTitle(container))} asks port "${port.text}", and the container ${declared}: ${consequences[probe.kind]}`,
             related: elsewhere(template, container, port.text),
-            container: container.name,
+            ...containerField(container),
           });
         }
       }

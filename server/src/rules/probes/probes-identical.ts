@@ -1,10 +1,10 @@
-import { acceleratorsOf } from '../../kube/accelerators';
 import { findPort, probesOf, runningContainers, type Container } from '../../kube/containers';
 import type { Count } from '../../kube/count';
-import { modelServerOf } from '../../kube/model-server';
 import { podTemplates } from '../../kube/pod-carriers';
 import type { Probe } from '../../kube/probes';
 import { entryOf, getIn, isNull, type YamlNode } from '../../yaml/node';
+import { inSentence } from '../naming';
+import { carriesTheWork, containerField, containerTitle } from '../resources/wording';
 import { defineRule } from '../rule';
 
 export default defineRule({
@@ -18,16 +18,16 @@ export default defineRule({
     for (const template of podTemplates(resource)) {
       for (const container of runningContainers(template)) {
         // Restarting a proxy costs nothing; a model takes minutes to load again.
-        if (modelServerOf(container) === undefined && acceleratorsOf(container).length === 0) continue;
+        if (!carriesTheWork(container)) continue;
         const { liveness, readiness } = probesOf(container);
         if (liveness === undefined || readiness === undefined) continue;
         const seconds = failsAfter(liveness, readiness);
         if (seconds === undefined || !sameHandler(container, liveness, readiness)) continue;
         report({
           at: liveness.entry,
-          message: `The liveness and readiness probes of container "${container.name}" ask the same and give up after the same ${seconds} s: a server that is only busy is restarted and loads its model again, instead of being left alone for a while`,
+          message: `The liveness and readiness probes of ${inSentence(containerTitle(container))} ask the same and give up after the same ${seconds} s: a server that is only busy is restarted and loads its model again, instead of being left alone for a while`,
           related: [{ resource, at: readiness.entry, message: 'The readiness probe is the same' }],
-          container: container.name,
+          ...containerField(container),
         });
       }
     }

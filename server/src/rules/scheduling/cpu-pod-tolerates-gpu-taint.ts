@@ -6,6 +6,7 @@ import { nodeDemandOf, valueSetOf, type NodeRequirement } from '../../kube/requi
 import { tolerationsOf, type Toleration } from '../../kube/tolerations';
 import { removeItem } from '../../yaml/edit';
 import { entryOf, isNull, isSequence, scalarIn, textIn, type YamlNode } from '../../yaml/node';
+import { titleOf } from '../naming';
 import { defineRule } from '../rule';
 
 export default defineRule({
@@ -30,7 +31,7 @@ export default defineRule({
         const edits = removeItem(resource.placed.document, list, list.items.indexOf(toleration.node));
         report({
           at: what.at,
-          message: `${resource.kind} "${resource.name ?? ''}" asks for no accelerator and tolerates ${what.taint}: its pods take CPU and memory of accelerator nodes and keep idle ones from being removed`,
+          message: `${titleOf(resource)} asks for no accelerator and tolerates ${what.taint}: its pods take CPU and memory of accelerator nodes and keep idle ones from being removed`,
           fixes: [
             edits === undefined
               ? undefined
@@ -50,9 +51,10 @@ interface Unneeded {
 
 /** What a toleration opens that a pod without accelerators has no use for. */
 function unneeded({ key, operator, effect, node }: Toleration): Unneeded | undefined {
-  // Without NoSchedule the pod is only not evicted, and PreferNoSchedule keeps no pod away.
-  if (node === undefined || (effect !== '' && effect !== 'NoSchedule')) return undefined;
+  if (node === undefined || effect === undefined || effect === 'PreferNoSchedule') return undefined;
   if (key === '') {
+    // With NoExecute alone the pod is only not evicted at once, as from a node that is not ready.
+    if (effect === 'NoExecute') return undefined;
     const at = scalarIn(node, 'operator');
     return operator === 'Exists' && at !== undefined ? { taint: 'every taint', at } : undefined;
   }

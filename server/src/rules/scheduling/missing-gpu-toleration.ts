@@ -6,6 +6,7 @@ import { tolerates, tolerationsOf } from '../../kube/tolerations';
 import { appendItem, insertKey, type Edits } from '../../yaml/edit';
 import { entryOf, isMap, isNull, isSequence } from '../../yaml/node';
 import { mayBePatched } from '../overlays';
+import { containerField, containerTitle } from '../resources/wording';
 import { defineRule } from '../rule';
 import { looksLikeAcceleratorTaint, taintKeyOf } from './accelerator-taints';
 
@@ -28,14 +29,13 @@ export default defineRule({
         continue;
       const { accelerator, key } = asked;
       const list = entryOf(template.spec, 'tolerations');
-      const name = accelerator.container.name;
       const edits = tolerate(template, key);
       report({
         at: list === undefined || isNull(list.value) ? accelerator.at : list,
         message:
-          `Container "${name}" asks for ${accelerator.resource}, and the pod does not tolerate the taint ${key}: EKS adds the ` +
+          `${containerTitle(accelerator.container)} asks for ${accelerator.resource}, and the pod does not tolerate the taint ${key}: EKS adds the ` +
           `toleration by itself (ExtendedResourceToleration), on a cluster without that admission plug-in a tainted node never takes the pod`,
-        container: name,
+        ...containerField(accelerator.container),
         fixes: [
           edits === undefined
             ? undefined

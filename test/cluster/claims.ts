@@ -1,0 +1,145 @@
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Finding } from '../../server/src/engine/finding';
+import type { RuleLevel } from '../../server/src/engine/presets';
+import { ruleDocPath, ruleMeta, ruleMetas } from '../../server/src/engine/registry';
+import { lint } from '../../server/src/engine/run';
+import type { DocumentRole, Resource } from '../../server/src/kube/resource';
+import type { Workspace } from '../../server/src/workspace/workspace';
+import type { PlacedDocument } from '../../server/src/yaml/document';
+import type { YamlNode } from '../../server/src/yaml/node';
+import { examplesOf, fixturesOf, type Fixture } from '../support/fixtures';
+import { configurationIn, workspaceOf } from '../support/workspace';
+
+/** What the files of the project say about themselves, to be compared with what a cluster says. */
+
+export const root = resolve(__dirname, '../..');
+const fixturesRoot = join(root, 'test/rules');
+
+export type Files = Readonly<Record<string, string>>;
+
+/** Files that belong together, and how a failure names them. */
+export interface Bundle {
+  readonly name: string;
+  readonly files: Files;
+}
+
+/** One document of a bundle. */
+export interface Piece {
+  /** `test/rules/two-autoscalers/bad.yaml, document 2`. */
+  readonly name: string;
+  /** The file's path within the bundle. */
+  readonly path: string;
+  readonly placed: PlacedDocument;
+  readonly role: DocumentRole;
+  /** The objects in it that rules know; items of a `List` each by itself. */
+  readonly resources: readonly Resource[];
+  /** All findings on it, suppressed ones too: what somebody accepts is as true as before. */
+  readonly findings: readonly Finding[];
+}
+
+/** Rules whose findings say that the API server refuses the object. */
+export const rejecting: ReadonlySet<string> = new Set(
+  ruleMetas.filter(({ apiServerRejects }) => apiServerRejects === true).map(({ id }) => id),
+);
+
+/** Findings of such rules; what they report as less than an error, they do not claim. */
+export function claimsOf(piece: Piece): readonly Finding[] {
+  return piece.findings.filter(({ rule, severity }) => rejecting.has(rule) && severity === 'error');
+}
+
+/** The rule of a fixture speaks, also where it is off by default. */
+function configFor(rule: string | undefined): ReturnType<typeof configurationIn>['configFor'] {
+  const meta = rule === undefined ? undefined : ruleMeta(rule);
+  const rules: Record<string, RuleLevel> =
+    meta?.severity === 'off' ? { [meta.id]: meta.strict ?? 'info' } : {};
+  return configurationIn({}, { defaults: { preset: 'recommended', rules } }).configFor;
+}
+
+export interface Linted {
+  readonly workspace: Workspace;
+  readonly pieces: readonly Piece[];
+}
+
+/** Lints a bundle without any configuration of its own. */
+export function piecesOf(bundle: Bundle, rule?: string): Linted {
+  const manifests = Object.entries(bundle.files).filter(([path]) => !path.endsWith('.plimsoll.yaml'));
+  const workspace = workspaceOf(Object.fromEntries(manifests));
+  const { files: results } = lint(workspace, configFor(rule));
+  const pieces = [...workspace.files.values()].flatMap((file, fileIndex) => {
+    const [path = ''] = manifests[fileIndex] ?? [];
+    const result = results.find(({ uri }) => uri === file.uri);
+    const findings = [
+      ...(result?.findings ?? []),
+      ...(result?.suppressed ?? []).map(({ finding }) => finding),
+    ];
+    return file.documents.map((placed): Piece => {
+      const end = placed.offset + placed.document.text.length;
+      return {
+        name:
+          file.documents.length === 1 && manifests.length === 1
+            ? bundle.name
+            : `${bundle.name}${manifests.length === 1 ? '' : ` ${path}`}, document ${placed.index + 1}`,
+        path,
+        placed,
+        role: workspace.roleOf(file.uri, placed),
+        resources: workspace.resourcesOf(file.uri).filter(({ placed: own }) => own.index === placed.index),
+        findings: findings.filter(({ at }) => at.start >= placed.offset && at.start < end),
+      };
+    });
+  });
+  return { workspace, pieces };
+}
+
+/** Whether a value anywhere in a document is one that a variable or a template makes. */
+export function hasUnknowns(node: YamlNode | undefined): boolean {
+  if (node === undefined) return false;
+  if (node.kind === 'scalar') return node.unknown;
+  if (node.open) return true;
+  return node.kind === 'map'
+    ? node.entries.some(({ key, value }) => key.unknown || hasUnknowns(value))
+    : node.items.some(hasUnknowns);
+}
+
+export function fixturesByRule(): ReadonlyMap<string, readonly Fixture[]> {
+  const folders = readdirSync(fixturesRoot)
+    .filter((name) => statSync(join(fixturesRoot, name)).isDirectory())
+    .filter((name) => ruleMeta(name) !== undefined)
+    .sort();
+  return new Map(folders.map((rule) => [rule, fixturesOf(join(fixturesRoot, rule), rule)]));
+}
+
+export function fixtureBundle({ rule, name, files }: Fixture): Bundle {
+  return { name: `test/rules/${rule}/${name}`, files };
+}
+
+/** A fixture after its fixes, where it says what that is; files without fixes are as before. */
+export function fixedBundle({ rule, name, files, fixed }: Fixture): Bundle | undefined {
+  if (Object.keys(fixed).length === 0) return undefined;
+  const fixedName = name.endsWith('/') ? `${name} (fixed)` : name.replace(/(\.ya?ml)$/, '.fixed$1');
+  return { name: `test/rules/${rule}/${fixedName}`, files: { ...files, ...fixed } };
+}
+
+/** The healthy examples, together, as somebody would apply them. */
+export function exampleBundle(): Bundle {
+  const folder = join(root, 'examples/healthy');
+  const names = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name));
+  return {
+    name: 'examples/healthy',
+    files: Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')])),
+  };
+}
+
+/** The blocks of the rules' documents, each by itself, with the rule that they explain. */
+export function documentBundles(): readonly { readonly rule: string; readonly bundle: Bundle }[] {
+  return ruleMetas.flatMap(({ id }) => {
+    const path = ruleDocPath(id);
+    if (!existsSync(join(root, path))) return [];
+    return examplesOf(readFileSync(join(root, path), 'utf8'))
+      .filter(({ kind }) => kind !== 'config')
+      .map(({ path: file, text, line }) => ({
+        rule: id,
+        bundle: { name: `${path}:${line}`, files: { [file]: text } },
+      }));
+  });
+}

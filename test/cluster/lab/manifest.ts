@@ -1,0 +1,111 @@
+import { parseAllDocuments } from 'yaml';
+import type { Answer, Api, JsonObject, KubeObject } from './api';
+import { ApiError, at, errorOf } from './api';
+
+/** One object of a manifest, with its text as it is written where it has one of its own. */
+export interface Written {
+  readonly object: JsonObject;
+  /** YAML or JSON; what is sent, so that nothing between the file and the API server changes it. */
+  readonly text: string;
+  readonly contentType: 'application/yaml' | 'application/json';
+}
+
+/** The objects of a manifest, items of a `List` each by itself, as kubectl sends them. Throws on text that is not YAML. */
+export function objectsIn(text: string): readonly Written[] {
+  const documents = parseAllDocuments(text, { version: '1.1', merge: true, uniqueKeys: false });
+  if (!Array.isArray(documents)) return [];
+  return documents.flatMap((document): Written[] => {
+    const [error] = document.errors;
+    if (error !== undefined) throw new Error(error.message);
+    const value = document.toJS() as unknown;
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return [];
+    const object = value as JsonObject;
+    const items = object['items'];
+    if (object['kind'] === 'List' && Array.isArray(items)) {
+      return (items as readonly JsonObject[]).map((item) => ({
+        object: item,
+        text: JSON.stringify(item),
+        contentType: 'application/json',
+      }));
+    }
+    const [start, , end] = document.range;
+    return [{ object, text: text.slice(start, end), contentType: 'application/yaml' }];
+  });
+}
+
+export function groupVersionPath(apiVersion: string): string {
+  return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+}
+
+/** How the API server calls the objects of a kind. */
+export interface ResourceType {
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+/** The resource type of a kind; `undefined` when the API server does not serve it. */
+export async function resourceType(
+  api: Api,
+  apiVersion: string,
+  kind: string,
+): Promise<ResourceType | undefined> {
+  const answer = await api.call('GET', groupVersionPath(apiVersion));
+  const resources = at(answer.body, 'resources');
+  if (answer.status >= 300 || !Array.isArray(resources)) return undefined;
+  for (const resource of resources as readonly JsonObject[]) {
+    const name = resource['name'];
+    if (resource['kind'] !== kind || typeof name !== 'string' || name.includes('/')) continue;
+    return { plural: name, namespaced: resource['namespaced'] === true };
+  }
+  return undefined;
+}
+
+/** Where the objects of a kind are listed and created; throws when the API server does not serve the kind. */
+export async function collectionPath(api: Api, object: JsonObject, namespace: string): Promise<string> {
+  const apiVersion = String(object['apiVersion']);
+  const kind = String(object['kind']);
+  const type = await resourceType(api, apiVersion, kind);
+  if (type === undefined) throw new ApiError(404, `no matches for kind "${kind}" in version "${apiVersion}"`, []);
+  const own = at(object, 'metadata', 'namespace');
+  const within = type.namespaced
+    ? `/namespaces/${encodeURIComponent(typeof own === 'string' ? own : namespace)}`
+    : '';
+  return `${groupVersionPath(apiVersion)}${within}/${type.plural}`;
+}
+
+const managed = 'fieldManager=plimsoll-tests&fieldValidation=Strict';
+
+/** What the API server says to an object, which it does not keep: `kubectl create --dry-run=server --validate=strict`. */
+export async function verdict(api: Api, written: Written, namespace: string): Promise<Answer> {
+  const path = await collectionPath(api, written.object, namespace);
+  return api.call('POST', `${path}?dryRun=All&${managed}`, {
+    body: written.text,
+    contentType: written.contentType,
+  });
+}
+
+/**
+ * Applies all objects of a manifest (`kubectl apply --server-side --force-conflicts --validate=strict`) and answers them
+ * as they are stored. Throws an {@link ApiError} for the first one that is rejected.
+ */
+export async function apply(api: Api, manifest: string, namespace: string): Promise<readonly KubeObject[]> {
+  const applied: KubeObject[] = [];
+  for (const { object, text } of objectsIn(manifest)) {
+    const path = `${await collectionPath(api, object, namespace)}/${encodeURIComponent(String(at(object, 'metadata', 'name')))}`;
+    const answer = await api.call('PATCH', `${path}?force=true&${managed}`, {
+      body: text,
+      contentType: 'application/apply-patch+yaml',
+    });
+    if (answer.status >= 300) throw errorOf('PATCH', path, answer);
+    applied.push(answer.body as KubeObject);
+  }
+  return applied;
+}
+
+/** Creates a namespace unless it is there. */
+export async function ensureNamespace(api: Api, name: string): Promise<void> {
+  const answer = await api.call('POST', '/api/v1/namespaces', {
+    body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+  });
+  if (answer.status >= 300 && answer.status !== 409) throw errorOf('POST', '/api/v1/namespaces', answer);
+}

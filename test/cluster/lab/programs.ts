@@ -1,0 +1,386 @@
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  closeSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { arch, platform } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { programsFolder } from './home';
+import {
+  crdSources,
+  etcdVersion,
+  goVersion,
+  karpenterVersion,
+  kedaVersion,
+  kubernetesLibraryVersion,
+  kubernetesVersion,
+  kwokVersion,
+  motoVersion,
+} from './versions';
+
+/** Paths of everything that the lab runs. */
+export interface Programs {
+  readonly etcd: string;
+  readonly kubeApiserver: string;
+  readonly kubeControllerManager: string;
+  readonly kubeScheduler: string;
+  readonly kubectl: string;
+  readonly kwok: string;
+  readonly karpenter: string;
+  readonly kedaOperator: string;
+  readonly kedaAdapter: string;
+  readonly prometheus: string;
+  /** The folder of Python packages that holds moto. */
+  readonly moto: string;
+  /** A folder of YAML files, one or more definitions each. */
+  readonly crds: string;
+}
+
+/** Something that the lab cannot bring itself, and how a person gets it. */
+export interface Missing {
+  readonly what: string;
+  readonly how: string;
+}
+
+/** Tools that must be on the machine; what they build is not asked for here. */
+export function missingTools(): readonly Missing[] {
+  const missing: Missing[] = [];
+  const go = goOnPath();
+  const wanted = `${goVersion.major}.${goVersion.minor}`;
+  const how = `install Go ${wanted} or newer (https://go.dev/doc/install) and put its bin folder on the PATH`;
+  if (go === undefined) {
+    missing.push({ what: `Go ${wanted}, which builds the control plane, Karpenter and KEDA`, how });
+  } else if (go.major < goVersion.major || (go.major === goVersion.major && go.minor < goVersion.minor)) {
+    missing.push({ what: `Go ${wanted} or newer (go version says ${go.text})`, how });
+  }
+  if (!onPath('openssl')) {
+    missing.push({
+      what: 'openssl, which makes the certificates of the lab',
+      how: 'apt-get install openssl',
+    });
+  }
+  if (!onPath('prometheus') && !existsSync(prometheusInCache()) && !onPath('apt-get')) {
+    missing.push({
+      what: 'Prometheus 2',
+      how: 'install it so that `prometheus` is on the PATH (Debian and Ubuntu: apt-get install prometheus)',
+    });
+  }
+  if (spawnSync('python3', ['-m', 'pip', '--version']).status !== 0) {
+    missing.push({
+      what: 'Python 3 with pip, which runs the stand-in for CloudWatch (moto)',
+      how: 'apt-get install python3 python3-pip',
+    });
+  }
+  return missing;
+}
+
+interface GoOnPath {
+  readonly major: number;
+  readonly minor: number;
+  readonly text: string;
+}
+
+function goOnPath(): GoOnPath | undefined {
+  const result = spawnSync('go', ['env', 'GOVERSION'], { encoding: 'utf8' });
+  const match = /^go(\d+)\.(\d+)\S*/m.exec(result.stdout ?? '');
+  if (result.status !== 0 || match === null) return undefined;
+  return { major: Number(match[1]), minor: Number(match[2]), text: match[0] };
+}
+
+export function onPath(program: string): boolean {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .some((folder) => folder !== '' && existsSync(join(folder, program)));
+}
+
+function inCache(name: string, version: string): string {
+  return join(programsFolder(), `${name}-${version}-${platform()}-${arch()}`);
+}
+
+function prometheusInCache(): string {
+  return join(inCache('prometheus', 'debian'), 'usr/bin/prometheus');
+}
+
+/** Packages with machine code are made for one version of Python. */
+function motoKey(): string {
+  const script = 'import sys; print("%d.%d" % sys.version_info[:2])';
+  const result = spawnSync('python3', ['-c', script], { encoding: 'utf8' });
+  return `${motoVersion}-python${result.status === 0 ? result.stdout.trim() : ''}`;
+}
+
+/** What a build says while it runs. */
+export type Progress = (line: string) => void;
+
+/**
+ * Paths of all programs, built where they are not yet in the cache: about a quarter of an hour on two cores the first
+ * time, nothing afterwards. Throws when a build fails, with the end of what it said and the path of the whole.
+ */
+export async function ensurePrograms(progress: Progress): Promise<Programs> {
+  mkdirSync(programsFolder(), { recursive: true });
+  const folders = new Map<string, string>();
+  for (const { name, version, make } of recipes()) {
+    const folder = inCache(name, version);
+    folders.set(name, folder);
+    if (existsSync(folder)) continue;
+    progress(`building ${name} ${version}, once for this machine ...`);
+    const started = Date.now();
+    await inNewFolder(folder, make);
+    progress(`built ${name} ${version} in ${Math.round((Date.now() - started) / 1000)} s`);
+  }
+  const at = (name: string, path: string): string => join(folders.get(name) ?? '', path);
+  const prometheusOnPath = onPath('prometheus');
+  if (!prometheusOnPath && !existsSync(prometheusInCache())) {
+    progress("unpacking Debian's prometheus ...");
+    await inNewFolder(inCache('prometheus', 'debian'), unpackPrometheus);
+  }
+  return {
+    etcd: at('etcd', 'etcd'),
+    kubeApiserver: at('kubernetes', 'kube-apiserver'),
+    kubeControllerManager: at('kubernetes', 'kube-controller-manager'),
+    kubeScheduler: at('kubernetes', 'kube-scheduler'),
+    kubectl: at('kubernetes', 'kubectl'),
+    kwok: at('kwok', 'kwok'),
+    karpenter: at('karpenter', 'karpenter'),
+    kedaOperator: at('keda', 'keda-operator'),
+    kedaAdapter: at('keda', 'keda-adapter'),
+    prometheus: prometheusOnPath ? 'prometheus' : prometheusInCache(),
+    moto: at('moto', ''),
+    crds: folders.get('crds') ?? '',
+  };
+}
+
+/** Runs commands of one build, in a scratch folder that is deleted afterwards, and keeps what they say. */
+interface Build {
+  /** Where the results go. */
+  readonly target: string;
+  readonly scratch: string;
+  run(command: string, args: readonly string[], options?: { readonly cwd?: string }): Promise<string>;
+}
+
+interface Recipe {
+  readonly name: string;
+  readonly version: string;
+  readonly make: (build: Build) => Promise<void>;
+}
+
+/** A folder that is either not there or complete: made under another name and moved. */
+async function inNewFolder(folder: string, make: Recipe['make']): Promise<void> {
+  const scratch = mkdtempSync(join(programsFolder(), '.build-'));
+  const target = join(scratch, 'result');
+  const log = `${folder}.log`;
+  const descriptor = openSync(log, 'w');
+  const run: Build['run'] = (command, args, options = {}) =>
+    new Promise((resolve, reject) => {
+      writeFileSync(descriptor, `$ ${command} ${args.join(' ')}\n`);
+      // The rest of the machine goes on while this takes both cores for minutes.
+      const [program, ...rest] =
+        platform() === 'win32' ? [command, ...args] : ['nice', '-n', '10', command, ...args];
+      const child = spawn(program ?? command, rest, {
+        cwd: options.cwd ?? scratch,
+        stdio: ['ignore', 'pipe', descriptor],
+        env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOWORK: 'off' },
+      });
+      let output = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+      child.on('error', reject);
+      child.on('close', (code) => {
+        if (code === 0) return resolve(output);
+        writeFileSync(descriptor, output);
+        const end = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-15).join('\n');
+        reject(new Error(`${command} ${args.join(' ')} failed; all of it is in ${log}\n${end}`));
+      });
+    });
+  try {
+    mkdirSync(target);
+    await make({ target, scratch, run });
+    try {
+      renameSync(target, folder);
+    } catch (error) {
+      // Another process has built the same meanwhile.
+      if (!existsSync(folder)) throw error;
+    }
+    rmSync(log, { force: true });
+  } finally {
+    closeSync(descriptor);
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** What `go mod download -json` says of a module. */
+interface Downloaded {
+  readonly Dir: string;
+  readonly GoMod: string;
+}
+
+async function download(build: Build, module: string, version: string): Promise<Downloaded> {
+  return JSON.parse(await build.run('go', ['mod', 'download', '-json', `${module}@${version}`])) as Downloaded;
+}
+
+/** A module of our own that imports packages, so that their programs build with the versions that it pins. */
+function writeModule(
+  build: Build,
+  imports: readonly string[],
+  require: readonly string[],
+  replace: readonly string[] = [],
+): void {
+  const lines = [
+    'module plimsoll.dev/lab',
+    `go ${goVersion.major}.${goVersion.minor}.0`,
+    ...require.map((line) => `require ${line}`),
+    ...replace.map((line) => `replace ${line}`),
+  ];
+  writeFileSync(join(build.scratch, 'go.mod'), `${lines.join('\n')}\n`);
+  const importLines = imports.map((path) => `import _ "${path}"\n`).join('');
+  writeFileSync(join(build.scratch, 'tools.go'), `package tools\n\n${importLines}`);
+}
+
+function goBuild(build: Build, output: string, path: string, flags = '-s -w'): Promise<string> {
+  return build.run('go', [
+    'build',
+    '-mod=mod',
+    '-trimpath',
+    '-ldflags',
+    flags,
+    '-o',
+    join(build.target, output),
+    path,
+  ]);
+}
+
+/** The lines of the `replace` directives of a `go.mod`, without the word. */
+export function replaceLines(goMod: string): readonly string[] {
+  const blocks = [...goMod.matchAll(/^replace \(\n([^]*?)^\)/gm)].flatMap((match) =>
+    (match[1] ?? '').split('\n'),
+  );
+  const single = [...goMod.matchAll(/^replace ([^(\n].*)$/gm)].map((match) => match[1] ?? '');
+  return [...blocks, ...single].map((line) => line.replace(/\/\/.*/, '').trim()).filter((line) => line !== '');
+}
+
+async function makeKubernetes(build: Build): Promise<void> {
+  const { GoMod } = await download(build, 'k8s.io/kubernetes', kubernetesVersion);
+  // Inside its own repository Kubernetes takes these from folders; outside, from the versions published with it.
+  const staging = replaceLines(readFileSync(GoMod, 'utf8'))
+    .map((line) => /^(\S+) => \.\/staging\//.exec(line)?.[1])
+    .filter((module) => module !== undefined);
+  const programs = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
+  writeModule(
+    build,
+    [...programs.map((name) => `k8s.io/kubernetes/cmd/${name}/app`), 'k8s.io/kubectl/pkg/cmd'],
+    [`k8s.io/kubernetes ${kubernetesVersion}`],
+    staging.map((module) => `${module} => ${module} ${kubernetesLibraryVersion}`),
+  );
+  await build.run('go', ['mod', 'tidy']);
+  const [, minor = ''] = /^v1\.(\d+)/.exec(kubernetesVersion) ?? [];
+  const variable = 'k8s.io/component-base/version';
+  const flags = `-s -w -X ${variable}.gitVersion=${kubernetesVersion} -X ${variable}.gitMajor=1 -X ${variable}.gitMinor=${minor}`;
+  for (const name of [...programs, 'kubectl'])
+    await goBuild(build, name, `k8s.io/kubernetes/cmd/${name}`, flags);
+}
+
+async function makeEtcd(build: Build): Promise<void> {
+  writeModule(build, ['go.etcd.io/etcd/server/v3/etcdmain'], [`go.etcd.io/etcd/server/v3 ${etcdVersion}`]);
+  await build.run('go', ['mod', 'tidy']);
+  await goBuild(build, 'etcd', 'go.etcd.io/etcd/server/v3');
+}
+
+async function makeKwok(build: Build): Promise<void> {
+  writeModule(build, ['sigs.k8s.io/kwok/pkg/kwok/cmd'], [`sigs.k8s.io/kwok ${kwokVersion}`]);
+  await build.run('go', ['mod', 'tidy']);
+  await goBuild(build, 'kwok', 'sigs.k8s.io/kwok/cmd/kwok');
+}
+
+async function makeKarpenter(build: Build): Promise<void> {
+  writeModule(
+    build,
+    [
+      'sigs.k8s.io/karpenter/kwok/cloudprovider',
+      'sigs.k8s.io/karpenter/pkg/operator',
+      'sigs.k8s.io/karpenter/pkg/controllers',
+    ],
+    [`sigs.k8s.io/karpenter ${karpenterVersion}`],
+  );
+  await build.run('go', ['mod', 'tidy']);
+  await goBuild(build, 'karpenter', 'sigs.k8s.io/karpenter/kwok');
+}
+
+async function makeKeda(build: Build): Promise<void> {
+  const keda = 'github.com/kedacore/keda/v2';
+  const { GoMod } = await download(build, keda, kedaVersion);
+  writeModule(
+    build,
+    [
+      ...['scaling', 'certificates', 'provider', 'metricsservice'].map((name) => `${keda}/pkg/${name}`),
+      'sigs.k8s.io/custom-metrics-apiserver/pkg/cmd',
+    ],
+    [`${keda} ${kedaVersion}`],
+    // KEDA pins its Kubernetes libraries this way; replacements of a dependency do not hold for who imports it.
+    replaceLines(readFileSync(GoMod, 'utf8')),
+  );
+  await build.run('go', ['mod', 'tidy']);
+  await goBuild(build, 'keda-operator', `${keda}/cmd/operator`);
+  await goBuild(build, 'keda-adapter', `${keda}/cmd/adapter`);
+}
+
+async function copyCrds(build: Build): Promise<void> {
+  for (const { module, version, folder, only } of crdSources) {
+    const { Dir } = await download(build, module, version);
+    const from = join(Dir, folder);
+    const names = readdirSync(from).filter(
+      (name) => /\.ya?ml$/.test(name) && name !== 'kustomization.yaml' && (only?.test(name) ?? true),
+    );
+    if (names.length === 0) throw new Error(`${module}@${version} has no definitions in ${folder}`);
+    const prefix = module.replace(/^.*?\//, '').replaceAll('/', '-');
+    for (const name of names) cpSync(join(from, name), join(build.target, `${prefix}-${name}`));
+  }
+}
+
+/** Its packages stand in a folder that can be moved, unlike a virtual environment. */
+async function makeMoto(build: Build): Promise<void> {
+  await build.run('python3', [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--target',
+    build.target,
+    `moto[server,cloudwatch,logs]==${motoVersion}`,
+  ]);
+}
+
+/** Debian's package, unpacked instead of installed: installing it would start a server on the machine. */
+async function unpackPrometheus(build: Build): Promise<void> {
+  try {
+    await build.run('apt-get', ['download', 'prometheus']);
+  } catch (error) {
+    if (process.getuid?.() !== 0) throw error;
+    await build.run('apt-get', ['update', '-qq']);
+    await build.run('apt-get', ['download', 'prometheus']);
+  }
+  const name = readdirSync(build.scratch).find((entry) => /^prometheus_.*\.deb$/.test(entry));
+  if (name === undefined) throw new Error('apt-get download prometheus brought no package');
+  await build.run('dpkg-deb', ['-x', join(build.scratch, name), build.target]);
+}
+
+function recipes(): readonly Recipe[] {
+  const crdKey = createHash('sha256').update(JSON.stringify(crdSources)).digest('hex').slice(0, 12);
+  return [
+    { name: 'etcd', version: etcdVersion, make: makeEtcd },
+    { name: 'kubernetes', version: kubernetesVersion, make: makeKubernetes },
+    { name: 'kwok', version: kwokVersion, make: makeKwok },
+    { name: 'karpenter', version: karpenterVersion, make: makeKarpenter },
+    { name: 'keda', version: kedaVersion, make: makeKeda },
+    { name: 'crds', version: crdKey, make: copyCrds },
+    { name: 'moto', version: motoKey(), make: makeMoto },
+  ];
+}

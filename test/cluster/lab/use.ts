@@ -1,0 +1,52 @@
+import { readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { apiOf, type Api } from './api';
+import { labsFolder } from './home';
+import { ensureNamespace } from './manifest';
+import { isAlive, readState, type LabState, type User } from './state';
+
+/** The lab as a test sees it. */
+export interface Lab {
+  readonly state: LabState;
+  readonly admin: Api;
+  as(user: User): Api;
+  /** Whether the addresses of pods are this machine, so that the API server's pod proxy and Prometheus reach us. */
+  readonly hasPodNetwork: boolean;
+  /** Makes a namespace of that name, with its default service account, and answers the name. */
+  namespace(name: string): Promise<string>;
+}
+
+/** The lab of this test run, or the one that `npm run cluster -- up` has started. Throws when neither runs. */
+export function useLab(): Lab {
+  const folder = process.env['PLIMSOLL_LAB'] ?? join(labsFolder(), 'by-hand');
+  const state = readState(folder);
+  if (state?.phase !== 'ready' || !isAlive(folder)) {
+    throw new Error('no cluster runs: npm run test:cluster starts one, and so does npm run cluster -- up');
+  }
+  const apis = new Map<User, Api>();
+  const as = (user: User): Api => {
+    const known = apis.get(user) ?? apiOf({ server: state.server, ca: state.ca, token: state.tokens[user] });
+    apis.set(user, known);
+    return known;
+  };
+  const admin = as('admin');
+  return {
+    state,
+    admin,
+    as,
+    hasPodNetwork: state.namespace !== undefined && insideNetwork(state),
+    namespace: async (name) => {
+      await ensureNamespace(admin, name);
+      return name;
+    },
+  };
+}
+
+/** The launcher of the tests puts them into the lab's network. */
+function insideNetwork(state: LabState): boolean {
+  try {
+    return readlinkSync('/proc/self/ns/net') === readlinkSync(`/proc/${state.namespace?.pid ?? 0}/ns/net`);
+  } catch {
+    return false;
+  }
+}

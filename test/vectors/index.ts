@@ -23,6 +23,7 @@ const kinds: Readonly<Record<string, () => Promise<{ run: VectorRunner }>>> = {
   allocatable: () => import('./allocatable'),
   hpa: () => import('./hpa'),
   'hpa-traces': () => import('./hpa-traces'),
+  keda: () => import('./keda'),
 };
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -12,7 +12,8 @@ import { cleanUp, isAlive, labFolders, readState, stopLab } from '../test/cluste
  */
 
 const root = resolve(__dirname, '..');
-const usage = 'usage: npm run cluster -- up | down | status | logs [PROGRAM]\n       npm run test:cluster [-- FILE...]\n';
+const usage =
+  'usage: npm run cluster -- up | down | status | logs [PROGRAM]\n       npm run test:cluster [-- FILE...]\n';
 
 /** The lab that `up` starts; there is one for each user of the machine. */
 const byHand = join(labsFolder(), 'by-hand');

@@ -63,7 +63,10 @@ async function main(): Promise<void> {
     const box = await word.boundingBox({ timeout: 10_000 });
     if (box === null) throw new Error(`"${value}" is not in view`);
     await page.mouse.move(box.x + box.width - 3, box.y + box.height / 2, { steps: 4 });
-    await page.locator('.monaco-hover:not(.hidden) .hover-contents').first().waitFor({ timeout: 10_000 });
+    await page
+      .locator('.monaco-resizable-hover .monaco-hover:not(.hidden) .hover-contents')
+      .first()
+      .waitFor({ timeout: 10_000 });
     mkdirSync(join(root, 'images'), { recursive: true });
     const path = join(root, 'images', 'editor.png');
     await page.screenshot({ path });

@@ -81,7 +81,10 @@ async function hover(page: Page, line: string): Promise<string> {
   const box = await words.last().boundingBox({ timeout: 10_000 });
   if (box === null) throw new Error(`the line "${line}" is not in view`);
   await page.mouse.move(box.x + box.width - 3, box.y + box.height / 2, { steps: 4 });
-  return page.locator('.monaco-hover:not(.hidden) .hover-contents').first().innerText({ timeout: 10_000 });
+  return page
+    .locator('.monaco-resizable-hover .monaco-hover:not(.hidden) .hover-contents')
+    .first()
+    .innerText({ timeout: 10_000 });
 }
 
 async function languageStatus(page: Page): Promise<string> {

@@ -155,6 +155,10 @@ export const tests: readonly Test[] = [
         'severity error',
         () => findings(document.uri).some((each) => each.severity === DiagnosticSeverity.Error) || undefined,
       );
+      await settings.update('configFile', 'quiet.yaml', ConfigurationTarget.Workspace);
+      await noFinding(document.uri, differs);
+      await settings.update('configFile', undefined, ConfigurationTarget.Workspace);
+      await finding(document.uri, differs);
       await settings.update('enable', false, ConfigurationTarget.Workspace);
       await until(
         'no finding',

@@ -1,8 +1,10 @@
 // Written by `npm run gen`; do not edit.
 import type { Rule } from './rule';
+import contextExceedsKvCache from './model/context-exceeds-kv-cache';
 import cpuLimitEqualsRequest from './resources/cpu-limit-equals-request';
 import cpuPodToleratesGpuTaint from './scheduling/cpu-pod-tolerates-gpu-taint';
 import extendedResourceNotInteger from './gpu/extended-resource-not-integer';
+import gpuNotRequested from './model/gpu-not-requested';
 import gpuRequestDiffersFromLimit from './gpu/gpu-request-differs-from-limit';
 import gpuRequestWithoutLimit from './gpu/gpu-request-without-limit';
 import gpuTaintNotTolerated from './scheduling/gpu-taint-not-tolerated';
@@ -24,11 +26,13 @@ import missingPdb from './availability/missing-pdb';
 import missingReadinessProbe from './probes/missing-readiness-probe';
 import missingSharedMemory from './sizing/missing-shared-memory';
 import missingTopologySpread from './availability/missing-topology-spread';
+import noInstanceTypeFits from './placement/no-instance-type-fits';
 import nodepoolDisruptsGpu from './karpenter/nodepool-disrupts-gpu';
 import nodepoolGpuUntainted from './karpenter/nodepool-gpu-untainted';
 import nodepoolMissingLimits from './karpenter/nodepool-missing-limits';
 import nodepoolOutdatedField from './karpenter/nodepool-outdated-field';
 import nodepoolSpotOnly from './karpenter/nodepool-spot-only';
+import outdatedNodeLabel from './placement/outdated-node-label';
 import pdbBlocksDrain from './availability/pdb-blocks-drain';
 import probePortUnknown from './probes/probe-port-unknown';
 import probesIdentical from './probes/probes-identical';
@@ -39,13 +43,16 @@ import suspiciousQuantity from './resources/suspicious-quantity';
 import tensorParallelExceedsGpus from './model/tensor-parallel-exceeds-gpus';
 import topologySpreadSelectsNothing from './availability/topology-spread-selects-nothing';
 import twoAutoscalers from './autoscaling/two-autoscalers';
+import unknownNodeLabel from './placement/unknown-node-label';
 import weightsExceedVram from './model/weights-exceed-vram';
 
 /** Every rule, sorted by id. */
 export const rules: readonly Rule[] = [
+  contextExceedsKvCache,
   cpuLimitEqualsRequest,
   cpuPodToleratesGpuTaint,
   extendedResourceNotInteger,
+  gpuNotRequested,
   gpuRequestDiffersFromLimit,
   gpuRequestWithoutLimit,
   gpuTaintNotTolerated,
@@ -67,11 +74,13 @@ export const rules: readonly Rule[] = [
   missingReadinessProbe,
   missingSharedMemory,
   missingTopologySpread,
+  noInstanceTypeFits,
   nodepoolDisruptsGpu,
   nodepoolGpuUntainted,
   nodepoolMissingLimits,
   nodepoolOutdatedField,
   nodepoolSpotOnly,
+  outdatedNodeLabel,
   pdbBlocksDrain,
   probePortUnknown,
   probesIdentical,
@@ -82,14 +91,17 @@ export const rules: readonly Rule[] = [
   tensorParallelExceedsGpus,
   topologySpreadSelectsNothing,
   twoAutoscalers,
+  unknownNodeLabel,
   weightsExceedVram,
 ];
 
 /** The folder of each rule, by id. */
 export const ruleAreas: Readonly<Record<string, string>> = {
+  'context-exceeds-kv-cache': 'model',
   'cpu-limit-equals-request': 'resources',
   'cpu-pod-tolerates-gpu-taint': 'scheduling',
   'extended-resource-not-integer': 'gpu',
+  'gpu-not-requested': 'model',
   'gpu-request-differs-from-limit': 'gpu',
   'gpu-request-without-limit': 'gpu',
   'gpu-taint-not-tolerated': 'scheduling',
@@ -111,11 +123,13 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'missing-readiness-probe': 'probes',
   'missing-shared-memory': 'sizing',
   'missing-topology-spread': 'availability',
+  'no-instance-type-fits': 'placement',
   'nodepool-disrupts-gpu': 'karpenter',
   'nodepool-gpu-untainted': 'karpenter',
   'nodepool-missing-limits': 'karpenter',
   'nodepool-outdated-field': 'karpenter',
   'nodepool-spot-only': 'karpenter',
+  'outdated-node-label': 'placement',
   'pdb-blocks-drain': 'availability',
   'probe-port-unknown': 'probes',
   'probes-identical': 'probes',
@@ -126,5 +140,6 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'tensor-parallel-exceeds-gpus': 'model',
   'topology-spread-selects-nothing': 'availability',
   'two-autoscalers': 'autoscaling',
+  'unknown-node-label': 'placement',
   'weights-exceed-vram': 'model',
 };

@@ -4,6 +4,7 @@ import { podTemplates } from '../../kube/pod-carriers';
 import { toNumber } from '../../kube/quantity';
 import { insertPath } from '../../yaml/edit';
 import { entryOf } from '../../yaml/node';
+import { mayBePatched } from '../overlays';
 import { defineRule, type Fix } from '../rule';
 import { amountText, containerField, containerTitle, soleAmount } from './wording';
 
@@ -12,14 +13,15 @@ export default defineRule({
   summary: 'Containers of AI workloads have a cpu limit where the checklist asks for one',
   severity: 'off',
   strict: 'info',
-  needs: 'document',
+  needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, workspace }) {
     for (const template of podTemplates(resource).filter(isAiWorkload)) {
       for (const container of runningContainers(template)) {
         const request = soleAmount(container.requests, 'cpu');
         if (request === undefined || amountState(container, 'limits', 'cpu') !== 'absent') continue;
+        if (mayBePatched(workspace, resource, 'cpu')) continue;
         report({
           at: entryOf(container.resources, 'limits') ?? request.entry,
           message: `${containerTitle(container)} requests ${request.state === 'known' ? `${amountText(request)} cpu` : 'cpu'} without a limit; it may take every idle core of the node`,

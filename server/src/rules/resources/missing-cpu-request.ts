@@ -4,6 +4,7 @@ import { requestState, runningContainers, type Container } from '../../kube/cont
 import { modelServerOf } from '../../kube/model-server';
 import { podTemplates } from '../../kube/pod-carriers';
 import { insertPath } from '../../yaml/edit';
+import { mayBePatched } from '../overlays';
 import { defineRule, type Fix } from '../rule';
 import {
   carriesTheWork,
@@ -17,13 +18,14 @@ export default defineRule({
   id: 'missing-cpu-request',
   summary: 'Containers of AI workloads need a cpu request',
   severity: 'warning',
-  needs: 'document',
+  needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, workspace }) {
     for (const template of podTemplates(resource).filter(isAiWorkload)) {
       for (const container of runningContainers(template)) {
         if (requestState(container, 'cpu') !== 'absent') continue;
+        if (mayBePatched(workspace, resource, 'cpu')) continue;
         const waiting = carriesTheWork(container) ? ', and its accelerators wait for it' : '';
         report({
           at: placeOfMissing(container, 'requests'),

@@ -5,6 +5,7 @@ import { podTemplates } from '../../kube/pod-carriers';
 import { toMemoryQuantity, toNumber } from '../../kube/quantity';
 import { insertPath } from '../../yaml/edit';
 import { entryOf } from '../../yaml/node';
+import { mayBePatched } from '../overlays';
 import { defineRule, type Fix } from '../rule';
 import { hostNeedOf } from '../sizing/host-memory';
 import { mountedMemory } from '../sizing/memory-volumes';
@@ -14,14 +15,15 @@ export default defineRule({
   id: 'missing-memory-limit',
   summary: 'Containers of AI workloads need a memory limit',
   severity: 'info',
-  needs: 'document',
+  needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, workspace }) {
     for (const template of podTemplates(resource).filter(isAiWorkload)) {
       for (const container of runningContainers(template)) {
         const request = soleAmount(container.requests, 'memory');
         if (request === undefined || amountState(container, 'limits', 'memory') !== 'absent') continue;
+        if (mayBePatched(workspace, resource, 'memory')) continue;
         report({
           at: entryOf(container.resources, 'limits') ?? request.entry,
           message: `${containerTitle(container)} has a memory request and no limit; if it leaks, the whole node runs out and other pods die with it`,

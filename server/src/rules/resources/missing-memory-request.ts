@@ -4,6 +4,7 @@ import { modelServerOf } from '../../kube/model-server';
 import { podTemplates } from '../../kube/pod-carriers';
 import { formatBytes, toMemoryQuantity } from '../../kube/quantity';
 import { insertPath } from '../../yaml/edit';
+import { mayBePatched } from '../overlays';
 import { defineRule, type Fix } from '../rule';
 import { hostNeedOf, type HostNeed } from '../sizing/host-memory';
 import { containerField, containerTitle, missingRequestSeverity, placeOfMissing } from './wording';
@@ -12,13 +13,14 @@ export default defineRule({
   id: 'missing-memory-request',
   summary: 'Containers of AI workloads need a memory request',
   severity: 'warning',
-  needs: 'document',
+  needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, workspace }) {
     for (const template of podTemplates(resource).filter(isAiWorkload)) {
       for (const container of runningContainers(template)) {
         if (requestState(container, 'memory') !== 'absent') continue;
+        if (mayBePatched(workspace, resource, 'memory')) continue;
         const server = modelServerOf(container);
         const need = server === undefined ? undefined : hostNeedOf(server);
         report({

@@ -3,9 +3,10 @@ import type { ModelServer } from '../../kube/model-server';
 import { formatBytes } from '../../kube/quantity';
 import { valueOf } from '../../kube/settings';
 import { hostMemoryForLoad, mapsFiles } from '../../sizing/memory/host';
-import { describeParameters } from '../../sizing/memory/loaded-weights';
+import { describeParameters, storedWeights } from '../../sizing/memory/loaded-weights';
 import { isUnquantised, schemeOf } from '../../sizing/models/quantization';
 import { GiB } from '../../sizing/models/range';
+import type { ModelIdentity } from '../../sizing/models/types';
 import { isBelow, memoryVolumes, mountsOf } from './memory-volumes';
 import { podShare, servedModel, type ServedModel } from './served-model';
 
@@ -131,12 +132,27 @@ export function hostNeedOf(server: ModelServer): HostNeed | undefined {
 }
 
 /** The bound in the author's favour where a name leaves the number of parameters or the precision open. */
-function leastWeights(server: ModelServer, { identity, stored, quantization }: ServedModel): number {
-  if (server.engine === 'nim' && isUnquantised(quantization) && identity.quantization === undefined) {
+function leastWeights(server: ModelServer, { name, identity, stored, quantization }: ServedModel): number {
+  if (isUnquantised(quantization) && identity.quantization === undefined) {
     // A NIM picks its profile by the GPU, and FP8 where it can.
-    return stored.low / 2;
+    if (server.engine === 'nim') return stored.low / 2;
+    // A folder of somebody's own may hold a quantised copy.
+    if (!namesRepository(name, identity)) return storedWeights(identity, 'int4').low;
   }
   return identity.matchedBy === 'name-size' ? stored.low : stored.expected;
+}
+
+/** A name on the hub, or a path whose last part is such a name: what is quantised says so there. */
+function namesRepository(name: string, { model, knownAs }: ModelIdentity): boolean {
+  if (/^[\w.-]+\/[\w.-]+$/.test(name)) return true;
+  const last = lastPart(name);
+  return [model?.id, ...(model?.aliases ?? []), knownAs].some(
+    (known) => known !== undefined && lastPart(known) === last,
+  );
+}
+
+function lastPart(name: string): string {
+  return name.replace(/\/+$/, '').replace(/^.*\//, '').toLowerCase();
 }
 
 /** Variables that say where downloaded weights are kept. */

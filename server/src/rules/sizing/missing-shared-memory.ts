@@ -18,6 +18,7 @@ import {
   type MapNode,
   type YamlNode,
 } from '../../yaml/node';
+import { mayBePatched } from '../overlays';
 import { defineRule, type Fix, type Related } from '../rule';
 import { containerField, containerTitle, soleAmount } from '../resources/wording';
 import { hostNeedOf, isShort, sharedMemoryPerWorker } from './host-memory';
@@ -31,16 +32,17 @@ export default defineRule({
   id: 'missing-shared-memory',
   summary: 'Several GPU workers in one pod need more than 64 MiB of /dev/shm',
   severity: 'warning',
-  needs: 'document',
+  needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, workspace }) {
     for (const template of podTemplates(resource)) {
       // Operators mount it themselves (KubeRay, KServe, NIM Operator, KubeAI).
       if (template.operatorOwned || mayShareHost(resource, template)) continue;
       for (const container of runningContainers(template)) {
         const workers = gpuWorkers(container);
         if (workers === undefined || !certainlyUnmounted(resource, container)) continue;
+        if (mayBePatched(workspace, resource, '/dev/shm')) continue;
         report({
           at: entryOf(container.node, 'volumeMounts') ?? container.nameNode ?? container.node,
           message: `${containerTitle(container)} runs ${workers.text} and has nothing mounted on /dev/shm, which is then 64 MiB; NCCL and the workers' queues run out of it, and they hang or die at start`,

@@ -1,9 +1,10 @@
 import { acceleratorsOf } from '../../kube/accelerators';
 import { amountState } from '../../kube/containers';
-import { parseImage } from '../../kube/images';
 import type { ModelServer } from '../../kube/model-server';
-import { valueOf, type Setting } from '../../kube/settings';
-import { parseVersion, type Engine, type EngineKind } from '../../sizing/memory/engines';
+import { valueOf } from '../../kube/settings';
+import { engineOf, isOn, parallelismOf } from '../../sizing/from-manifest';
+import { groupGpus } from '../../sizing/groups';
+import type { Engine } from '../../sizing/memory/engines';
 import { loaderOf, type WeightLoader } from '../../sizing/memory/host';
 import { effectiveQuantization, storedWeights } from '../../sizing/memory/loaded-weights';
 import { identifyModel } from '../../sizing/models/identify';
@@ -21,38 +22,6 @@ export interface ServedModel {
   /** Bytes of the whole model on disk. */
   readonly stored: Estimate;
   readonly loader: WeightLoader;
-}
-
-const engineKinds: Readonly<Record<ModelServer['engine'], EngineKind>> = {
-  vllm: 'vllm',
-  tgi: 'tgi',
-  sglang: 'sglang',
-  triton: 'triton',
-  'tensorrt-llm': 'tensorrt-llm',
-  nim: 'nim',
-  'ray-serve-llm': 'vllm',
-  lmi: 'vllm',
-  ollama: 'ollama',
-  'llama.cpp': 'llama.cpp',
-  tei: 'tei',
-  kserve: 'vllm',
-  lmdeploy: 'transformers',
-  dynamo: 'vllm',
-};
-
-/** The engine with its version, as far as the image tells. */
-export function sizingEngine(server: ModelServer): Engine {
-  const accelerators = acceleratorsOf(server.container);
-  if (accelerators.length > 0 && accelerators.every(({ vendor }) => vendor === 'aws'))
-    return { kind: 'neuron' };
-  const kind = engineKinds[server.engine];
-  // Only vLLM's own image carries vLLM's version.
-  const tag =
-    server.engine === 'vllm' && server.container.imageText !== undefined
-      ? parseImage(server.container.imageText).tag
-      : undefined;
-  const version = tag === undefined ? undefined : parseVersion(tag);
-  return version === undefined ? { kind } : { kind, version };
 }
 
 /**
@@ -112,7 +81,7 @@ export function servedModel(server: ModelServer): ServedModel | undefined {
   if (quantization === undefined) return undefined;
   const stored = storedWeights(identity, quantization, identity.bitsPerWeight);
   if (!(stored.expected > 0)) return undefined;
-  const engine = sizingEngine(server);
+  const engine = engineOf(server);
   return {
     name,
     identity,
@@ -131,37 +100,17 @@ export interface PodShare {
   readonly gpusPerCopy: number;
 }
 
-/** Servers that use every GPU they see when no number is given. */
-const usesAllGpus: readonly ModelServer['engine'][] = ['tgi', 'nim', 'lmi'];
-
 /** One process, whatever it is given. */
 const singleProcess: readonly ModelServer['engine'][] = ['ollama', 'llama.cpp', 'tei'];
 
-function parallel(setting: Setting<number>, absent: number | undefined): number | undefined {
-  if (setting.state === 'absent') return absent;
-  const value = valueOf(setting);
-  return value !== undefined && Number.isInteger(value) && value >= 1 ? value : undefined;
-}
-
-function isSet(server: ModelServer, flag: string): boolean {
-  const setting = server.arguments.get(flag);
-  return setting.state === 'known' && !/^(false|0)$/i.test(setting.value);
-}
-
-/** GPUs of a container: a number, or nothing where it is only known later. */
-function gpusOf(server: ModelServer): { readonly count: number | undefined; readonly none: boolean } {
-  const accelerators = acceleratorsOf(server.container);
-  let count: number | undefined = 0;
-  for (const accelerator of accelerators) {
-    count =
-      accelerator.count === undefined || count === undefined
-        ? undefined
-        : count + Math.ceil(accelerator.count);
-  }
-  // The answer is the same for every device: whether something else can add resources.
-  const none =
-    accelerators.length === 0 && amountState(server.container, 'limits', 'nvidia.com/gpu') === 'absent';
-  return { count: accelerators.length === 0 ? undefined : count, none };
+/** Runs on CPUs, and nothing else can give it an accelerator. */
+function isOnCpu(server: ModelServer): boolean {
+  return (
+    !server.gpuOnly &&
+    acceleratorsOf(server.container).length === 0 &&
+    // The answer is the same for every device: whether something else can add resources.
+    amountState(server.container, 'limits', 'nvidia.com/gpu') === 'absent'
+  );
 }
 
 /**
@@ -171,30 +120,26 @@ function gpusOf(server: ModelServer): { readonly count: number | undefined; read
  * `undefined` where the pod may hold any part of the model.
  */
 export function podShare(server: ModelServer): PodShare | undefined {
-  const { template } = server.container;
-  const gpus = gpusOf(server);
-  if (gpus.none && !server.gpuOnly) return { workers: 0, gpusPerCopy: 1 };
+  if (isOnCpu(server)) return { workers: 0, gpusPerCopy: 1 };
   if (singleProcess.includes(server.engine)) return { workers: 1, gpusPerCopy: 1 };
+  const group = groupGpus(server);
   // The Neuron and TPU workers drive all their cores from one process.
   const vendors = acceleratorsOf(server.container).map(({ vendor }) => vendor);
   if (vendors.length > 0 && vendors.every((vendor) => vendor === 'aws' || vendor === 'google')) {
-    const group = template.groupSize;
-    return group.known ? { workers: 1, gpusPerCopy: Math.max(1, group.value) } : undefined;
+    return group.pods === undefined ? undefined : { workers: 1, gpusPerCopy: Math.max(1, group.pods) };
   }
-  const tensor = parallel(server.tensorParallel, usesAllGpus.includes(server.engine) ? gpus.count : 1);
-  const pipeline = parallel(server.pipelineParallel, 1);
-  const group = template.groupSize.known ? Math.max(1, template.groupSize.value) : undefined;
-  if (tensor === undefined || pipeline === undefined) {
-    if (group === undefined) return undefined;
-    if (gpus.count === undefined) return group === 1 ? { workers: 1, gpusPerCopy: 1 } : undefined;
-    return { workers: gpus.count, gpusPerCopy: gpus.count * group };
+  const gpus = group.perPod === 0 ? undefined : group.perPod;
+  const { tensor, data, ...written } = parallelismOf(server, group);
+  const hidden = server.pipelineParallel.state === 'unknown' && server.pipelineParallel.at === undefined;
+  const pipeline = hidden ? 1 : written.pipeline;
+  if (tensor === undefined || tensor < 1 || pipeline === undefined) {
+    if (group.pods === undefined) return undefined;
+    if (gpus === undefined) return group.pods === 1 ? { workers: 1, gpusPerCopy: 1 } : undefined;
+    return { workers: gpus, gpusPerCopy: gpus * group.pods };
   }
-  // Data parallel attention shares the GPUs of the tensor-parallel group.
-  const data = isSet(server, 'enable-dp-attention') ? 1 : (parallel(server.dataParallel, 1) ?? 1);
-  const total = tensor * pipeline * data;
-  const gpusPerCopy =
-    isSet(server, 'enable-expert-parallel') || isSet(server, 'enable-ep-moe') ? total : tensor * pipeline;
-  if (gpus.count !== undefined) return { workers: Math.min(gpus.count, total), gpusPerCopy };
-  if (group === undefined) return undefined;
-  return { workers: Math.ceil(total / group), gpusPerCopy };
+  const total = tensor * pipeline * (data ?? 1);
+  const expert = isOn(server.arguments.get('enable-expert-parallel', ['enable-ep-moe']));
+  const gpusPerCopy = expert ? total : tensor * pipeline;
+  if (gpus !== undefined) return { workers: Math.min(gpus, total), gpusPerCopy };
+  return group.pods === undefined ? undefined : { workers: Math.ceil(total / group.pods), gpusPerCopy };
 }

@@ -8,7 +8,7 @@ import { appendDocument } from '../../yaml/edit';
 import { formatBlockEntry } from '../../yaml/format';
 import { entryOf, getIn, isNull, scalarIn } from '../../yaml/node';
 import { titleOf } from '../naming';
-import { mayBePatched } from '../overlays';
+import { hasOverlay, isNamedByOverlay } from '../overlays';
 import { defineRule, type Fix } from '../rule';
 import { leastReplicas, relatedTo, type LeastReplicas } from './least-replicas';
 import { ownSelector } from './own-labels';
@@ -31,9 +31,10 @@ export default defineRule({
     const least = leastReplicas(workspace, template);
     if (least === undefined || least.value < 2) return;
     if (workspace.references(resource).disruptionBudgets.length > 0) return;
-    const budgets = workspace.near(resource, 'PodDisruptionBudget');
-    if (budgets.some((budget) => selectsPatchedLabels(workspace, resource, template, budget))) return;
-    const namesake = budgets.find(({ name }) => name !== undefined && name === resource.name);
+    if (isSelectedAfterPatching(workspace, resource, template)) return;
+    const { name, namespace, scope } = resource;
+    const namesake =
+      name === undefined ? undefined : workspace.find('PodDisruptionBudget', namespace, name, scope);
     report({
       at,
       message: messageOf(resource, least),
@@ -65,16 +66,14 @@ function messageOf(resource: Resource, { value, autoscaler }: LeastReplicas): st
   return `No PodDisruptionBudget selects ${pods}: node drains and Karpenter may evict all of them at once`;
 }
 
-/** A budget that selects by labels which the template lacks but a kustomization names, and may so give to the pods. */
-function selectsPatchedLabels(
-  workspace: Workspace,
-  resource: Resource,
-  template: PodTemplate,
-  budget: Resource,
-): boolean {
-  const terms = readSelector(getIn(budget.root, 'spec', 'selector'))?.terms ?? [];
-  const lacking = terms.filter(({ key }) => !template.labels.values.has(key));
-  return lacking.length > 0 && lacking.every(({ key }) => mayBePatched(workspace, resource, key));
+/** Whether a budget selects by labels that the template lacks but a kustomization names, and may so give to the pods. */
+function isSelectedAfterPatching(workspace: Workspace, resource: Resource, template: PodTemplate): boolean {
+  if (!hasOverlay(workspace, resource)) return false;
+  return workspace.near(resource, 'PodDisruptionBudget').some((budget) => {
+    const terms = readSelector(getIn(budget.root, 'spec', 'selector'))?.terms ?? [];
+    const lacking = terms.filter(({ key }) => !template.labels.values.has(key));
+    return lacking.length > 0 && lacking.every(({ key }) => isNamedByOverlay(workspace, resource, key));
+  });
 }
 
 function budgetFix(resource: Resource, template: PodTemplate): Fix | undefined {

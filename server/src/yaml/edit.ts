@@ -159,7 +159,7 @@ export function appendItem(document: YamlDocument, sequence: SequenceNode, value
   const { text } = document;
   const column = blockColumn(text, sequence.start);
   const last = sequence.items.at(-1);
-  if (column === undefined || last === undefined || isConditional(document, sequence.start, last.end))
+  if (column === undefined || last === undefined || isConditional(document, sequence, last.end))
     return undefined;
   return appendLines(text, endOf(text, last), column, formatBlockItem(value, blockStyle(document)));
 }
@@ -360,7 +360,7 @@ function isConditional(document: YamlDocument, container: MapNode | SequenceNode
   return container.entries.some(({ key }) => !key.borrowed && openedBlocks(text, 0, key.start) < depth);
 }
 
-function isKnownNull(node: YamlNode): node is ScalarNode {
+function isKnownNull(node: YamlNode): boolean {
   return node.kind === 'scalar' && node.value === null && !node.unknown && !node.borrowed;
 }
 
@@ -571,7 +571,8 @@ function fillNothing(document: YamlDocument, scalar: ScalarNode, newText: string
 }
 
 function fillNull(document: YamlDocument, map: MapNode, entry: Entry, value: PlainValue): Edits {
-  if (entry.key.borrowed || !isKnownNull(entry.value) || value === null) return undefined;
+  if (entry.key.borrowed || entry.value.kind !== 'scalar' || !isKnownNull(entry.value) || value === null)
+    return undefined;
   if (isPlainScalar(value)) return replaceScalar(document, entry.value, value);
   if (isEmptyValue(value) || map.flow) {
     const newText = formatFlow(value, false);

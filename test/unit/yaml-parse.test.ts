@@ -435,3 +435,19 @@ describe('problems', () => {
     }
   });
 });
+
+test('aliases that expand without end are one problem, at the first that is too much', () => {
+  const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+  for (let level = 1; level < 12; level++) {
+    lines.push(
+      `a${level}: &a${level} [${Array(10)
+        .fill(`*a${level - 1}`)
+        .join(', ')}]`,
+    );
+  }
+  const [placed] = parseFile('file:///bomb.yaml', `${lines.join('\n')}\n`).documents;
+  assert.deepEqual(
+    placed?.document.problems.map(({ code }) => code),
+    ['limit'],
+  );
+});

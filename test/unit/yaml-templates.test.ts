@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { getIn, mapIn, scalarIn } from '../../server/src/yaml/node';
 import { maskTemplates } from '../../server/src/yaml/mask';
+import { parseFile } from '../../server/src/yaml/parse';
 import { nodesOf, onlyDocument, plain, processorTime, spanned } from './yaml-outline';
 
 const read = (text: string): unknown => plain(onlyDocument(text).root);
@@ -260,4 +261,12 @@ test('hostile openings take linear time', () => {
     });
     assert.ok(time < 2500, `${time} ms for ${JSON.stringify(piece)}`);
   }
+});
+
+test('template lines at the start of a block scalar are its text, not blank lines that are indented too far', () => {
+  const [placed] = parseFile(
+    'file:///template.yaml',
+    `a:\n  - content: |-\n      {% for message in messages %}\n      {% if message %}\n\n      {{ message }}\n      {% endif %}{% endfor %}\n    path: /x\n`,
+  ).documents;
+  assert.deepEqual(placed?.document.problems, []);
 });

@@ -172,6 +172,8 @@ class Conversion {
     let reported = -1;
     for (const error of errors) {
       if (error.pos[0] <= reported) continue;
+      // The leading lines are blank for the mask only: they are templates on lines of their own.
+      if (this.mask !== undefined && error.message.startsWith('Block scalars with more-indented')) continue;
       const { start, end, message } = describeSyntaxError(error, input, layout.quotedScalars);
       this.report('syntax', start, end, message);
       const lineEnd = input.indexOf('\n', Math.max(start, end));
@@ -400,12 +402,11 @@ class Conversion {
     const weight = this.weightOf(target);
     this.aliasedNodes += weight;
     if (this.aliasedNodes > MAX_EXPANDED_NODES) {
-      this.report(
-        'limit',
-        from,
-        to,
-        `Aliases expand this document to more than ${MAX_EXPANDED_NODES} values`,
-      );
+      // Every alias after this one is too much as well; the first says it for all.
+      if (this.aliasedNodes - weight <= MAX_EXPANDED_NODES) {
+        const message = `Aliases expand this document to more than ${MAX_EXPANDED_NODES} values`;
+        this.report('limit', from, to, message);
+      }
       return this.unreadable(span);
     }
     return this.weigh(borrow(target, span), weight);

@@ -3,6 +3,7 @@ import type { Rule } from './rule';
 import contextExceedsKvCache from './model/context-exceeds-kv-cache';
 import cpuLimitEqualsRequest from './resources/cpu-limit-equals-request';
 import cpuPodToleratesGpuTaint from './scheduling/cpu-pod-tolerates-gpu-taint';
+import doNotDisruptMisplaced from './placement/do-not-disrupt-misplaced';
 import extendedResourceNotInteger from './gpu/extended-resource-not-integer';
 import gpuNotRequested from './model/gpu-not-requested';
 import gpuRequestDiffersFromLimit from './gpu/gpu-request-differs-from-limit';
@@ -51,6 +52,7 @@ export const rules: readonly Rule[] = [
   contextExceedsKvCache,
   cpuLimitEqualsRequest,
   cpuPodToleratesGpuTaint,
+  doNotDisruptMisplaced,
   extendedResourceNotInteger,
   gpuNotRequested,
   gpuRequestDiffersFromLimit,
@@ -100,6 +102,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'context-exceeds-kv-cache': 'model',
   'cpu-limit-equals-request': 'resources',
   'cpu-pod-tolerates-gpu-taint': 'scheduling',
+  'do-not-disrupt-misplaced': 'placement',
   'extended-resource-not-integer': 'gpu',
   'gpu-not-requested': 'model',
   'gpu-request-differs-from-limit': 'gpu',

@@ -6,13 +6,7 @@ import { podTemplates } from '../../kube/pod-carriers';
 import { insertPath } from '../../yaml/edit';
 import { mayBePatched } from '../overlays';
 import { defineRule, type Fix } from '../rule';
-import {
-  carriesTheWork,
-  containerField,
-  containerTitle,
-  missingRequestSeverity,
-  placeOfMissing,
-} from './wording';
+import { containerField, containerTitle, missingRequestSeverity, placeOfMissing } from './wording';
 
 export default defineRule({
   id: 'missing-cpu-request',
@@ -26,7 +20,7 @@ export default defineRule({
       for (const container of runningContainers(template)) {
         if (requestState(container, 'cpu') !== 'absent') continue;
         if (mayBePatched(workspace, resource, 'cpu')) continue;
-        const waiting = carriesTheWork(container) ? ', and its accelerators wait for it' : '';
+        const waiting = acceleratorsOf(container).length > 0 ? ', and its accelerators wait for it' : '';
         report({
           at: placeOfMissing(container, 'requests'),
           message: `${containerTitle(container)} has no cpu request and no limit; on a busy node it gets the smallest share of CPU time${waiting}`,

@@ -126,7 +126,8 @@ function suspect(name: string, node: ScalarNode): Suspect | undefined {
     }
   }
   if (name === 'cpu' && value >= mostCores && quantity.suffix !== 'm') {
-    const milli = quantity.suffix === '' || quantity.suffix === 'M';
+    // Large letters and memory's units are slips for the small m.
+    const milli = /^(M|Mi)?$/.test(quantity.suffix);
     return {
       problem: 'cores',
       quantity,

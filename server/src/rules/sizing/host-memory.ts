@@ -62,6 +62,16 @@ export function isShort(bytes: number, likely: number): boolean {
  * `undefined` where the model, its precision or its spread over pods is not known, or no weights are read.
  */
 export function hostNeedOf(server: ModelServer): HostNeed | undefined {
+  const known = memo.get(server);
+  if (known !== undefined) return known ?? undefined;
+  const need = reckon(server);
+  memo.set(server, need ?? null);
+  return need;
+}
+
+const memo = new WeakMap<ModelServer, HostNeed | null>();
+
+function reckon(server: ModelServer): HostNeed | undefined {
   const model = servedModel(server);
   const share = podShare(server);
   if (model === undefined || share === undefined || model.loader === 'dummy') return undefined;

@@ -228,6 +228,13 @@ interface PoolOffer {
   readonly complete: boolean;
 }
 
+/** A pool of the catalogue's plain types; what the catalogue lacks of such families has no accelerators either. */
+function isWithoutAccelerators({ types }: PoolOffer): boolean {
+  return (
+    types.length > 0 && types.every((type) => type.gpus === undefined && type.accelerators === undefined)
+  );
+}
+
 function branchOf(
   meanings: readonly Meaning[],
   offers: readonly PoolOffer[],
@@ -255,8 +262,7 @@ function branchOf(
     const found = usable.flatMap(({ types, pool }) => make(types, pool));
     return {
       choices: byLabel === undefined ? found : found.filter(({ gpu }) => byLabel.includes(gpu)),
-      exhaustive:
-        certain && usable.every(({ complete }) => complete) && offers.every(({ complete }) => complete),
+      exhaustive: certain && offers.every((offer) => offer.complete || isWithoutAccelerators(offer)),
       named: true,
     };
   }
@@ -331,7 +337,7 @@ export function gpuChoices(container: Container, pools: readonly Resource[]): Gp
   if (isGeneric) return nothingKnown;
   const choices = merged(branches.flatMap((branch) => branch.choices));
   return {
-    choices: choices.toSorted((a, b) => a.memory.expected - b.memory.expected),
+    choices: choices.toSorted((a, b) => a.memory.expected - b.memory.expected || armLast(a) - armLast(b)),
     exhaustive: !demand.open && choices.length > 0 && branches.every(({ exhaustive }) => exhaustive),
     named: branches.every(({ named }) => named),
     at: demand.alternatives
@@ -357,6 +363,9 @@ function gpusOfResource(accelerator: Accelerator): Meaning | 'unknown' | undefin
   const gpu = vendor === 'nvidia' ? gpuInText(resource) : undefined;
   return gpu === undefined ? 'unknown' : { says: 'gpus', gpus: [gpu], certain: true };
 }
+
+/** Of two cards with the same memory, the one that most images run on comes first. */
+const armLast = ({ types }: GpuChoice): number => (types[0]?.arch === 'arm64' ? 1 : 0);
 
 /** One choice for each card, with the types of all. */
 function merged(choices: readonly GpuChoice[]): readonly GpuChoice[] {

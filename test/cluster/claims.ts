@@ -7,7 +7,8 @@ import { lint } from '../../server/src/engine/run';
 import type { DocumentRole, Resource } from '../../server/src/kube/resource';
 import type { Workspace } from '../../server/src/workspace/workspace';
 import type { PlacedDocument } from '../../server/src/yaml/document';
-import type { YamlNode } from '../../server/src/yaml/node';
+import { applyEdits, removeEntry, type Edit } from '../../server/src/yaml/edit';
+import type { Entry, MapNode, YamlNode } from '../../server/src/yaml/node';
 import { examplesOf, fixturesOf, type Fixture } from '../support/fixtures';
 import { configurationIn, workspaceOf } from '../support/workspace';
 
@@ -43,9 +44,24 @@ export const rejecting: ReadonlySet<string> = new Set(
   ruleMetas.filter(({ apiServerRejects }) => apiServerRejects === true).map(({ id }) => id),
 );
 
-/** Findings of such rules; what they report as less than an error, they do not claim. */
+/** Findings that say so: errors of such rules, and whatever has it in its message. */
 export function claimsOf(piece: Piece): readonly Finding[] {
-  return piece.findings.filter(({ rule, severity }) => rejecting.has(rule) && severity === 'error');
+  return piece.findings.filter(
+    ({ rule, severity, message }) =>
+      (rejecting.has(rule) && severity === 'error') || message.includes('the API server rejects'),
+  );
+}
+
+/**
+ * What a document says about itself in a comment `# rejected: part of the message`: the API server refuses it for a
+ * reason that is not what its fixture is about, and that no rule reports.
+ */
+export function saidToBeRejected(piece: Piece): string | undefined {
+  for (const { text } of piece.placed.document.comments) {
+    const message = /^rejected: (.+)$/.exec(text)?.[1];
+    if (message !== undefined) return message;
+  }
+  return undefined;
 }
 
 /** The rule of a fixture speaks, also where it is off by default. */
@@ -142,4 +158,76 @@ export function documentBundles(): readonly { readonly rule: string; readonly bu
         bundle: { name: `${path}:${line}`, files: { [file]: text } },
       }));
   });
+}
+
+function identity({ rule, message }: Finding): string {
+  return `${rule} ${message}`;
+}
+
+/** The key and value of which the key or the value has exactly that span, with the map that holds them. */
+function entryAt(
+  node: YamlNode | undefined,
+  start: number,
+  end: number,
+): { readonly map: MapNode; readonly entry: Entry } | undefined {
+  if (node === undefined || node.kind === 'scalar') return undefined;
+  if (node.kind === 'sequence') {
+    for (const item of node.items) {
+      const found = entryAt(item, start, end);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  for (const entry of node.entries) {
+    const spans = [entry.key, entry.value];
+    if (spans.some((span) => span.start === start && span.end === end)) return { map: node, entry };
+    const found = entryAt(entry.value, start, end);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The edits, in the file, that take away what a finding is about: its first fix, or else the key that it stands on. */
+function repairOf({ placed }: Piece, { at, fixes }: Finding): readonly Edit[] | undefined {
+  const [fix] = fixes;
+  if (fix !== undefined) return fix.edits;
+  const { document, offset } = placed;
+  const found = entryAt(document.root, at.start - offset, at.end - offset);
+  if (found === undefined || ['apiVersion', 'kind'].includes(found.entry.key.text)) return undefined;
+  return removeEntry(document, found.map, found.entry.key.text)?.map(({ start, end, newText }) => ({
+    start: start + offset,
+    end: end + offset,
+    newText,
+  }));
+}
+
+/** More rounds than any fixture has claims. */
+const rounds = 40;
+
+/**
+ * A document in which all claims but one are repaired, or all of them; `undefined` where that cannot be done, since
+ * what repairs one takes another one with it.
+ */
+export function withOnly(
+  bundle: Bundle,
+  rule: string | undefined,
+  piece: Piece,
+  kept: Finding | undefined,
+): Piece | undefined {
+  let files = bundle.files;
+  for (let round = 0; round < rounds; round++) {
+    const now = piecesOf({ ...bundle, files }, rule).pieces.find(
+      ({ path, placed }) => path === piece.path && placed.index === piece.placed.index,
+    );
+    if (now === undefined) return undefined;
+    const claims = claimsOf(now);
+    const others = claims.filter((claim) => kept === undefined || identity(claim) !== identity(kept));
+    const other = others.at(-1);
+    if (other === undefined) return kept === undefined || claims.length > 0 ? now : undefined;
+    const edits = repairOf(now, other);
+    const text = edits === undefined ? undefined : applyEdits(files[now.path] ?? '', edits);
+    if (text === undefined) return undefined;
+    files = { ...files, [now.path]: text };
+  }
+  return undefined;
 }

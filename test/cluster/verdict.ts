@@ -1,5 +1,6 @@
 import { errorOf, at, type Api, type JsonObject } from './lab/api';
-import { ensureNamespace, objectsIn, resourceType, verdict, type Written } from './lab/manifest';
+import { withoutWebhooksLabel } from './lab/control-plane';
+import { apply, ensureNamespace, objectsIn, resourceType, verdict, type Written } from './lab/manifest';
 import { hasUnknowns, type Piece } from './claims';
 import { podTemplates } from '../../server/src/kube/pod-carriers';
 import type { Resource } from '../../server/src/kube/resource';
@@ -10,10 +11,25 @@ export type Verdict =
   | { readonly kind: 'accepted'; readonly warnings: readonly string[] }
   | { readonly kind: 'rejected'; readonly why: string }
   /** It was not asked, since this document is not something to be applied to this cluster. */
-  | { readonly kind: 'skipped'; readonly why: string };
+  | { readonly kind: 'skipped'; readonly why: string; readonly undefinedKind?: true };
 
 /** Where objects without a namespace of their own go. */
-export const defaultNamespace = 'verdicts';
+const defaultNamespace = 'verdicts';
+
+/** KEDA's webhooks look for the workload of a ScaledObject, which is not there: nothing of this is kept. */
+const withoutWebhooks = { [withoutWebhooksLabel]: 'true' } as const;
+
+/** What the verdicts rest on: a namespace, and what a GPU cluster has. */
+export async function prepareVerdicts(api: Api): Promise<void> {
+  await ensureNamespace(api, defaultNamespace, withoutWebhooks);
+  const runtimeClass = {
+    apiVersion: 'node.k8s.io/v1',
+    kind: 'RuntimeClass',
+    metadata: { name: 'nvidia' },
+    handler: 'nvidia',
+  };
+  await apply(api, JSON.stringify(runtimeClass), defaultNamespace);
+}
 
 /** Groups that are part of Kubernetes: what it does not serve of them, it has removed or never had. */
 function isBuiltIn(apiVersion: string): boolean {
@@ -49,10 +65,14 @@ async function objectVerdict(api: Api, written: Written): Promise<Verdict> {
   if ((await resourceType(api, apiVersion, kind)) === undefined) {
     return isBuiltIn(apiVersion) || installed.has(group)
       ? { kind: 'rejected', why: `no kind "${kind}" in "${apiVersion}"` }
-      : { kind: 'skipped', why: `the cluster has no definition of ${kind} in ${apiVersion}` };
+      : {
+          kind: 'skipped',
+          why: `the cluster has no definition of ${kind} in ${apiVersion}`,
+          undefinedKind: true,
+        };
   }
   const namespace = at(written.object, 'metadata', 'namespace');
-  if (typeof namespace === 'string') await ensureNamespace(api, namespace);
+  if (typeof namespace === 'string') await ensureNamespace(api, namespace, withoutWebhooks);
   const answer = await verdict(api, written, defaultNamespace);
   return answer.status < 300
     ? { kind: 'accepted', warnings: answer.warnings }
@@ -105,8 +125,10 @@ export function podsOf(resource: Resource): readonly { readonly node: MapNode; r
       image: 'registry.example.com/any:1',
       ...(container as object),
     }));
-    const { nodeSelector, affinity, tolerations, initContainers, topologySpreadConstraints, resources } = data;
-    const labels = metadata === undefined ? {} : ((dataOf(metadata) as Record<string, unknown>)['labels'] ?? {});
+    const { nodeSelector, affinity, tolerations, initContainers, topologySpreadConstraints, resources } =
+      data;
+    const labels =
+      metadata === undefined ? {} : ((dataOf(metadata) as Record<string, unknown>)['labels'] ?? {});
     const isPodLevel = own.length > 0;
     const pod = {
       apiVersion: 'v1',

@@ -1,7 +1,7 @@
 import type { Api, JsonObject } from './api';
 import { at } from './api';
 import { apply } from './manifest';
-import { DeadlineError, waitFor } from './wait';
+import { waitFor } from './wait';
 
 /** A group of the API that another program than the API server answers for. */
 export interface AggregatedApi {
@@ -21,8 +21,15 @@ function pathOf(api: AggregatedApi): string {
   return `/apis/apiregistration.k8s.io/v1/apiservices/${nameOf(api)}`;
 }
 
-/** Lets the API server pass a group on to a port of this machine, and waits until it does. */
-export async function register(api: Api, aggregated: AggregatedApi): Promise<void> {
+/**
+ * Lets the API server pass a group on to a port of this machine, and waits until it does. `proceed` throws when waiting
+ * on is in vain.
+ */
+export async function register(
+  api: Api,
+  aggregated: AggregatedApi,
+  proceed: () => void = () => undefined,
+): Promise<void> {
   const { group, version, port } = aggregated;
   const service = `${group.replaceAll('.', '-')}-${port}`;
   const objects: readonly JsonObject[] = [
@@ -52,6 +59,7 @@ export async function register(api: Api, aggregated: AggregatedApi): Promise<voi
   await waitFor(
     `${nameOf(aggregated)} is available at port ${port}`,
     async () => {
+      proceed();
       const object = await api.get(pathOf(aggregated));
       const conditions = at(object, 'status', 'conditions');
       seen = JSON.stringify(conditions);
@@ -61,12 +69,9 @@ export async function register(api: Api, aggregated: AggregatedApi): Promise<voi
       const answer = await api.call('GET', `/apis/${group}/${version}`);
       return answer.status === 200 ? true : undefined;
     },
-    30_000,
+    60_000,
     () => seen,
-  ).catch((error: unknown) => {
-    if (error instanceof DeadlineError) throw new Error(error.message);
-    throw error;
-  });
+  );
 }
 
 /** Takes a group away again. */

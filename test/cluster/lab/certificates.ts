@@ -28,7 +28,19 @@ const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-no
 function authority(folder: string, name: string): KeyPair {
   const key = join(folder, `${name}.key`);
   const certificate = join(folder, `${name}.crt`);
-  openssl('req', '-x509', ...curve, '-days', '30', '-subj', `/CN=${name}`, '-keyout', key, '-out', certificate);
+  openssl(
+    'req',
+    '-x509',
+    ...curve,
+    '-days',
+    '30',
+    '-subj',
+    `/CN=${name}`,
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+  );
   return { key, certificate };
 }
 

@@ -21,9 +21,11 @@ export interface Ports {
   readonly kedaMetrics: number;
   readonly kedaService: number;
   readonly kedaHealth: number;
-  readonly kedaProfile: number;
   readonly kedaAdapter: number;
   readonly kedaAdapterMetrics: number;
+  readonly kedaWebhooks: number;
+  readonly kedaWebhooksMetrics: number;
+  readonly kedaWebhooksHealth: number;
   readonly karpenterMetrics: number;
   readonly karpenterHealth: number;
   readonly prometheus: number;
@@ -38,9 +40,11 @@ export const portNames: readonly (keyof Ports)[] = [
   'kedaMetrics',
   'kedaService',
   'kedaHealth',
-  'kedaProfile',
   'kedaAdapter',
   'kedaAdapterMetrics',
+  'kedaWebhooks',
+  'kedaWebhooksMetrics',
+  'kedaWebhooksHealth',
   'karpenterMetrics',
   'karpenterHealth',
   'prometheus',
@@ -239,7 +243,7 @@ export function kedaAdapter({ programs, ports, kubeconfig }: Plan, certificates:
       `--lister-kubeconfig=${kubeconfig}`,
       `--authentication-kubeconfig=${kubeconfig}`,
       `--authorization-kubeconfig=${kubeconfig}`,
-      `--metrics-bind-address=127.0.0.1:${ports.kedaAdapterMetrics}`,
+      `--port=${ports.kedaAdapterMetrics}`,
       `--metrics-service-address=localhost:${ports.kedaService}`,
       '--metrics-service-grpc-authority=keda-operator.keda.svc.cluster.local',
       '--logtostderr=true',
@@ -247,6 +251,26 @@ export function kedaAdapter({ programs, ports, kubeconfig }: Plan, certificates:
     env: { POD_NAMESPACE: kedaNamespace, WATCH_NAMESPACE: '', KUBECONFIG: kubeconfig },
   };
 }
+
+export function kedaWebhooks({ programs, ports, kubeconfig }: Plan, certificates: string): Command {
+  return {
+    name: 'keda-webhooks',
+    command: programs.kedaWebhooks,
+    args: [
+      `--kubeconfig=${kubeconfig}`,
+      `--port=${ports.kedaWebhooks}`,
+      `--cert-dir=${certificates}`,
+      `--metrics-bind-address=127.0.0.1:${ports.kedaWebhooksMetrics}`,
+      `--health-probe-bind-address=127.0.0.1:${ports.kedaWebhooksHealth}`,
+      // What was applied a moment ago may not be in its cache.
+      '--cache-miss-to-direct-client=true',
+    ],
+    env: { POD_NAMESPACE: kedaNamespace, WATCH_NAMESPACE: '' },
+  };
+}
+
+/** Namespaces with this label are judged without KEDA's webhooks, by the definitions alone. */
+export const withoutWebhooksLabel = 'lab.plimsoll.dev/without-webhooks';
 
 /** Scrapes what stands in files: Debian's Prometheus is built without discovery in Kubernetes. */
 export function prometheus({ folder, programs, ports }: Plan, targets: readonly string[]): Command {

@@ -31,7 +31,8 @@ export interface GpuNumbers {
 
 /** Upper bounds of the buckets of vLLM's histogram of times to the first token, in seconds. */
 const firstTokenBuckets: readonly number[] = [
-  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560,
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640,
+  2560,
 ];
 
 interface Family {

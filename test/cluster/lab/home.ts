@@ -7,10 +7,7 @@ import { join } from 'node:path';
  */
 export function labHome(): string {
   const cache = process.env['XDG_CACHE_HOME'];
-  return join(
-    cache === undefined || cache === '' ? join(homedir(), '.cache') : cache,
-    'plimsoll-lab',
-  );
+  return join(cache === undefined || cache === '' ? join(homedir(), '.cache') : cache, 'plimsoll-lab');
 }
 
 /** Programs and definitions, one folder for each name and version. */

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -79,13 +87,18 @@ function waitRunning<T>(
   return waitFor(
     what,
     () => {
-      const [exit] = keeper.state.exits;
-      if (exit !== undefined) throw new GivenUp(exit);
-      if (keeper.stopping) throw new GivenUp('stopped');
+      stillRunning(keeper);
       return look();
     },
     startMs,
   );
+}
+
+/** Throws when a program has ended that ought to run. */
+function stillRunning(keeper: Keeper): void {
+  const [exit] = keeper.state.exits;
+  if (exit !== undefined) throw new GivenUp(exit);
+  if (keeper.stopping) throw new GivenUp('stopped');
 }
 
 function answersHttp(url: string): Promise<true | undefined> {
@@ -133,12 +146,9 @@ async function installDefinitions(api: Api, folder: string): Promise<void> {
   const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   await Promise.all(
     texts.map(async ({ name, text }) => {
-      const path = `${collection}/${name}`;
-      const answer = await api.call('PATCH', `${path}?fieldManager=lab&force=true`, {
-        body: text,
-        contentType: 'application/apply-patch+yaml',
-      });
-      if (answer.status >= 300) throw errorOf('PATCH', path, answer);
+      // Created rather than applied: merging such large schemas takes the API server many times as long.
+      const answer = await api.call('POST', collection, { body: text, contentType: 'application/yaml' });
+      if (answer.status >= 300) throw errorOf('POST', `${collection} ${name}`, answer);
     }),
   );
   await waitFor(
@@ -171,10 +181,78 @@ async function startKeda(keeper: Keeper, starter: Starter, plan: commands.Plan, 
     writeFileSync(join(certificates, name), Buffer.from(base64, 'base64'), { mode: 0o600 });
   run(keeper, starter, commands.kedaOperator(plan, certificates));
   run(keeper, starter, commands.kedaAdapter(plan, certificates));
-  await register(api, {
-    group: 'external.metrics.k8s.io',
-    version: 'v1beta1',
-    port: plan.ports.kedaAdapter,
+  run(keeper, starter, commands.kedaWebhooks(plan, certificates));
+  await register(
+    api,
+    { group: 'external.metrics.k8s.io', version: 'v1beta1', port: plan.ports.kedaAdapter },
+    () => stillRunning(keeper),
+  );
+  await registerWebhooks(keeper, plan, api, data['ca.crt'] ?? '');
+}
+
+/** As KEDA's chart does it, on a port of this machine; what they do not answer is let through, so they are waited for. */
+async function registerWebhooks(
+  keeper: Keeper,
+  plan: commands.Plan,
+  api: Api,
+  caBundle: string,
+): Promise<void> {
+  // The name decides which certificate the API server expects; the operator's is one of those that it has.
+  const service = 'keda-operator';
+  const namespace = commands.kedaNamespace;
+  const kinds = ['scaledobject', 'scaledjob', 'triggerauthentication', 'clustertriggerauthentication'];
+  const objects: readonly JsonObject[] = [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: service, namespace },
+      spec: { type: 'ExternalName', externalName: 'localhost' },
+    },
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'keda-admission' },
+      webhooks: kinds.map((kind) => ({
+        name: `v${kind}.kb.io`,
+        admissionReviewVersions: ['v1'],
+        clientConfig: {
+          caBundle,
+          service: {
+            name: service,
+            namespace,
+            path: `/validate-keda-sh-v1alpha1-${kind}`,
+            port: plan.ports.kedaWebhooks,
+          },
+        },
+        failurePolicy: 'Fail',
+        matchPolicy: 'Equivalent',
+        namespaceSelector: {
+          matchExpressions: [{ key: commands.withoutWebhooksLabel, operator: 'DoesNotExist' }],
+        },
+        rules: [
+          {
+            apiGroups: ['keda.sh'],
+            apiVersions: ['v1alpha1'],
+            operations: ['CREATE', 'UPDATE'],
+            resources: [`${kind}s`],
+          },
+        ],
+        sideEffects: 'None',
+        timeoutSeconds: 10,
+      })),
+    },
+  ];
+  await apply(api, objects.map((object) => JSON.stringify(object)).join('\n---\n'), namespace);
+  const probe: JsonObject = {
+    apiVersion: 'keda.sh/v1alpha1',
+    kind: 'TriggerAuthentication',
+    metadata: { name: 'probe', namespace },
+    spec: { env: [{ parameter: 'key', name: 'KEY' }] },
+  };
+  await waitRunning(keeper, "KEDA's webhooks answer", async () => {
+    const path = `/apis/keda.sh/v1alpha1/namespaces/${namespace}/triggerauthentications?dryRun=All`;
+    const answer = await api.call('POST', path, { body: probe });
+    return answer.status < 300 ? true : undefined;
   });
 }
 
@@ -337,7 +415,8 @@ async function main([folder = '', programsFile = '', ...flags]: readonly string[
   const end = (phase: 'stopped' | 'failed', message?: string): void => {
     if (keeper.stopping) return;
     void stop(keeper).then(() => {
-      if (existsSync(folder)) note(keeper, { phase, programs: [], ...(message === undefined ? {} : { message }) });
+      if (existsSync(folder))
+        note(keeper, { phase, programs: [], ...(message === undefined ? {} : { message }) });
       process.exit(phase === 'failed' ? 1 : 0);
     });
   };

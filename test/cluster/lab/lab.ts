@@ -11,9 +11,7 @@ const root = resolve(__dirname, '../../..');
 /** Whether a lab can have a network namespace of its own, in which the pods' addresses are this machine. */
 export function canHaveOwnNetwork(): boolean {
   return (
-    process.platform === 'linux' &&
-    process.getuid?.() === 0 &&
-    ['unshare', 'nsenter', 'ip'].every(onPath)
+    process.platform === 'linux' && process.getuid?.() === 0 && ['unshare', 'nsenter', 'ip'].every(onPath)
   );
 }
 

@@ -93,14 +93,25 @@ function selfSigned(): { readonly key: string; readonly cert: string } {
   }
 }
 
-const notFound: JsonObject = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 404, reason: 'NotFound' };
+const notFound: JsonObject = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  status: 'Failure',
+  code: 404,
+  reason: 'NotFound',
+};
 
 async function answer(lab: Lab, numbers: Numbers, url: URL): Promise<JsonObject | undefined> {
   const [, apis, group = '', version = '', ...rest] = url.pathname.split('/').map(decodeURIComponent);
   if (apis !== 'apis') return undefined;
   const apiVersion = `${group}/${version}`;
   if (rest.filter(Boolean).length === 0)
-    return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersion, resources: resourcesOf(group) };
+    return {
+      kind: 'APIResourceList',
+      apiVersion: 'v1',
+      groupVersion: apiVersion,
+      resources: resourcesOf(group),
+    };
   const [namespaces, namespace = '', ...path] = rest;
   if (namespaces !== 'namespaces') return undefined;
   const selector = url.searchParams.get('labelSelector') ?? '';
@@ -111,7 +122,13 @@ async function answer(lab: Lab, numbers: Numbers, url: URL): Promise<JsonObject 
 
 function resourcesOf(group: string): readonly JsonObject[] {
   const names = group === resourceMetrics.group ? ['pods'] : ['*'];
-  return names.map((name) => ({ name, singularName: '', namespaced: true, kind: 'MetricValueList', verbs: ['get'] }));
+  return names.map((name) => ({
+    name,
+    singularName: '',
+    namespaced: true,
+    kind: 'MetricValueList',
+    verbs: ['get'],
+  }));
 }
 
 function podsOf(lab: Lab, namespace: string, selector: string): Promise<readonly KubeObject[]> {
@@ -137,7 +154,10 @@ async function usage(
         metadata: { name, namespace, labels },
         timestamp: now(),
         window: '15s',
-        containers: Object.entries(containers).map(([container, used]) => ({ name: container, usage: { ...used } })),
+        containers: Object.entries(containers).map(([container, used]) => ({
+          name: container,
+          usage: { ...used },
+        })),
       },
     ];
   });

@@ -53,7 +53,9 @@ export function startProgram(
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`${name} did not start: ${error.message}`));
     child.once('exit', (code, signalName) =>
-      resolve(`${name} ended ${signalName === null ? `with code ${code}` : `by ${signalName}`}; its log: ${log}`),
+      resolve(
+        `${name} ended ${signalName === null ? `with code ${code}` : `by ${signalName}`}; its log: ${log}`,
+      ),
     );
   });
   const pid = child.pid;

@@ -39,6 +39,7 @@ export interface Programs {
   readonly karpenter: string;
   readonly kedaOperator: string;
   readonly kedaAdapter: string;
+  readonly kedaWebhooks: string;
   readonly prometheus: string;
   /** The folder of Python packages that holds moto. */
   readonly moto: string;
@@ -153,6 +154,7 @@ export async function ensurePrograms(progress: Progress): Promise<Programs> {
     karpenter: at('karpenter', 'karpenter'),
     kedaOperator: at('keda', 'keda-operator'),
     kedaAdapter: at('keda', 'keda-adapter'),
+    kedaWebhooks: at('keda', 'keda-webhooks'),
     prometheus: prometheusOnPath ? 'prometheus' : prometheusInCache(),
     moto: at('moto', ''),
     crds: folders.get('crds') ?? '',
@@ -223,7 +225,9 @@ interface Downloaded {
 }
 
 async function download(build: Build, module: string, version: string): Promise<Downloaded> {
-  return JSON.parse(await build.run('go', ['mod', 'download', '-json', `${module}@${version}`])) as Downloaded;
+  return JSON.parse(
+    await build.run('go', ['mod', 'download', '-json', `${module}@${version}`]),
+  ) as Downloaded;
 }
 
 /** A module of our own that imports packages, so that their programs build with the versions that it pins. */
@@ -263,7 +267,9 @@ export function replaceLines(goMod: string): readonly string[] {
     (match[1] ?? '').split('\n'),
   );
   const single = [...goMod.matchAll(/^replace ([^(\n].*)$/gm)].map((match) => match[1] ?? '');
-  return [...blocks, ...single].map((line) => line.replace(/\/\/.*/, '').trim()).filter((line) => line !== '');
+  return [...blocks, ...single]
+    .map((line) => line.replace(/\/\/.*/, '').trim())
+    .filter((line) => line !== '');
 }
 
 async function makeKubernetes(build: Build): Promise<void> {
@@ -329,6 +335,7 @@ async function makeKeda(build: Build): Promise<void> {
   await build.run('go', ['mod', 'tidy']);
   await goBuild(build, 'keda-operator', `${keda}/cmd/operator`);
   await goBuild(build, 'keda-adapter', `${keda}/cmd/adapter`);
+  await goBuild(build, 'keda-webhooks', `${keda}/cmd/webhooks`);
 }
 
 async function copyCrds(build: Build): Promise<void> {
@@ -336,7 +343,10 @@ async function copyCrds(build: Build): Promise<void> {
     const { Dir } = await download(build, module, version);
     const from = join(Dir, folder);
     const names = readdirSync(from).filter(
-      (name) => /\.ya?ml$/.test(name) && name !== 'kustomization.yaml' && (only?.test(name) ?? true),
+      (name) =>
+        /\.ya?ml$/.test(name) &&
+        name !== 'kustomization.yaml' &&
+        (only === undefined || only.some((part) => name.includes(part))),
     );
     if (names.length === 0) throw new Error(`${module}@${version} has no definitions in ${folder}`);
     const prefix = module.replace(/^.*?\//, '').replaceAll('/', '-');

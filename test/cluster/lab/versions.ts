@@ -24,8 +24,8 @@ export interface CrdSource {
   readonly version: string;
   /** Relative to the root of the module. */
   readonly folder: string;
-  /** File names to take; absent: all. */
-  readonly only?: RegExp;
+  /** Parts of the file names to take, since each definition makes the start longer; absent: all. */
+  readonly only?: readonly string[];
 }
 
 /**
@@ -44,9 +44,20 @@ export const crdSources: readonly CrdSource[] = [
     module: 'github.com/prometheus-operator/prometheus-operator',
     version: 'v0.85.0',
     folder: 'example/prometheus-operator-crd',
+    only: ['servicemonitors', 'podmonitors', 'prometheusrules'],
   },
   { module: 'github.com/ray-project/kuberay/ray-operator', version: 'v1.5.0', folder: 'config/crd/bases' },
   // The newest that Go 1.26.0 takes.
-  { module: 'github.com/argoproj/argo-rollouts', version: 'v1.8.4', folder: 'manifests/crds' },
-  { module: 'github.com/kubeflow/training-operator', version: 'v1.8.1', folder: 'manifests/base/crds' },
+  {
+    module: 'github.com/argoproj/argo-rollouts',
+    version: 'v1.8.4',
+    folder: 'manifests/crds',
+    only: ['rollout-'],
+  },
+  {
+    module: 'github.com/kubeflow/training-operator',
+    version: 'v1.8.1',
+    folder: 'manifests/base/crds',
+    only: ['pytorchjobs', 'mpijobs'],
+  },
 ];

@@ -18,6 +18,15 @@ import hpaRemovedApiVersion from './autoscaling/hpa-removed-api-version';
 import hpaScaleDownUnbounded from './autoscaling/hpa-scale-down-unbounded';
 import hpaScaleDownWindowTooShort from './autoscaling/hpa-scale-down-window-too-short';
 import hpaTargetMissingRequest from './autoscaling/hpa-target-missing-request';
+import kedaCloudwatchWindow from './keda/keda-cloudwatch-window';
+import kedaCooldownMisread from './keda/keda-cooldown-misread';
+import kedaCpuTriggerScalesToZero from './keda/keda-cpu-trigger-scales-to-zero';
+import kedaCpuTriggerWithoutRequest from './keda/keda-cpu-trigger-without-request';
+import kedaIdleNotBelowMin from './keda/keda-idle-not-below-min';
+import kedaMinAboveMax from './keda/keda-min-above-max';
+import kedaMissingFallback from './keda/keda-missing-fallback';
+import kedaQueryManySeries from './keda/keda-query-many-series';
+import kedaTriggerInvalid from './keda/keda-trigger-invalid';
 import missingCpuLimit from './resources/missing-cpu-limit';
 import missingCpuRequest from './resources/missing-cpu-request';
 import missingGpuToleration from './scheduling/missing-gpu-toleration';
@@ -37,6 +46,7 @@ import outdatedNodeLabel from './placement/outdated-node-label';
 import pdbBlocksDrain from './availability/pdb-blocks-drain';
 import probePortUnknown from './probes/probe-port-unknown';
 import probesIdentical from './probes/probes-identical';
+import promqlSyntax from './keda/promql-syntax';
 import replicasWithAutoscaler from './autoscaling/replicas-with-autoscaler';
 import requestAboveLimit from './resources/request-above-limit';
 import sharedMemoryAboveLimit from './sizing/shared-memory-above-limit';
@@ -67,6 +77,15 @@ export const rules: readonly Rule[] = [
   hpaScaleDownUnbounded,
   hpaScaleDownWindowTooShort,
   hpaTargetMissingRequest,
+  kedaCloudwatchWindow,
+  kedaCooldownMisread,
+  kedaCpuTriggerScalesToZero,
+  kedaCpuTriggerWithoutRequest,
+  kedaIdleNotBelowMin,
+  kedaMinAboveMax,
+  kedaMissingFallback,
+  kedaQueryManySeries,
+  kedaTriggerInvalid,
   missingCpuLimit,
   missingCpuRequest,
   missingGpuToleration,
@@ -86,6 +105,7 @@ export const rules: readonly Rule[] = [
   pdbBlocksDrain,
   probePortUnknown,
   probesIdentical,
+  promqlSyntax,
   replicasWithAutoscaler,
   requestAboveLimit,
   sharedMemoryAboveLimit,
@@ -117,6 +137,15 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'hpa-scale-down-unbounded': 'autoscaling',
   'hpa-scale-down-window-too-short': 'autoscaling',
   'hpa-target-missing-request': 'autoscaling',
+  'keda-cloudwatch-window': 'keda',
+  'keda-cooldown-misread': 'keda',
+  'keda-cpu-trigger-scales-to-zero': 'keda',
+  'keda-cpu-trigger-without-request': 'keda',
+  'keda-idle-not-below-min': 'keda',
+  'keda-min-above-max': 'keda',
+  'keda-missing-fallback': 'keda',
+  'keda-query-many-series': 'keda',
+  'keda-trigger-invalid': 'keda',
   'missing-cpu-limit': 'resources',
   'missing-cpu-request': 'resources',
   'missing-gpu-toleration': 'scheduling',
@@ -136,6 +165,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'pdb-blocks-drain': 'availability',
   'probe-port-unknown': 'probes',
   'probes-identical': 'probes',
+  'promql-syntax': 'keda',
   'replicas-with-autoscaler': 'autoscaling',
   'request-above-limit': 'resources',
   'shared-memory-above-limit': 'sizing',

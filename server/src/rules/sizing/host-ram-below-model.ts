@@ -165,7 +165,7 @@ function relatedOf(
     const { at, type, room, fits, larger } = instance;
     const verdict = fits
       ? `${wanted} fit`
-      : `${wanted} do not fit${larger === undefined ? '' : `, those of ${larger.name} do`}`;
+      : `${wanted} do not fit${larger === undefined ? '' : `; on ${larger.name} they do`}`;
     related.push({
       resource,
       at,

@@ -666,3 +666,24 @@ describe('on generated documents', () => {
     });
   });
 });
+
+test('what is written into JSON is JSON, and into KYAML is KYAML', () => {
+  const json = onlyDocument('{"spec": {"name": "x", "ports": [{"name": "a"}]}}\n');
+  const spec = mapIn(json.root, 'spec');
+  const ports = getIn(json.root, 'spec', 'ports');
+  assert.ok(spec !== undefined && isSequence(ports));
+  const grown = applyEdits(json.text, [
+    ...(insertKey(json, spec, 'limits', { 'nvidia.com/gpu': 1, mode: 'on' }) ?? []),
+    ...(appendItem(json, ports, { name: 'b' }) ?? []),
+  ]);
+  assert.deepEqual(JSON.parse(grown ?? ''), {
+    spec: { name: 'x', ports: [{ name: 'a' }, { name: 'b' }], limits: { 'nvidia.com/gpu': 1, mode: 'on' } },
+  });
+  const kyaml = onlyDocument('{\n  kind: "Pod",\n  spec: {\n    containers: [],\n  },\n}\n');
+  const inner = mapIn(kyaml.root, 'spec');
+  assert.ok(inner !== undefined);
+  assert.equal(
+    applyEdits(kyaml.text, insertKey(kyaml, inner, 'priority', 'high') ?? []),
+    '{\n  kind: "Pod",\n  spec: {\n    containers: [],\n    priority: "high",\n  },\n}\n',
+  );
+});

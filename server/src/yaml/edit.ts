@@ -4,10 +4,12 @@ import {
   formatBlockEntry,
   formatBlockItem,
   formatFlow,
+  formatFlowKey,
   formatFlowLines,
   formatKey,
   formatScalar,
 } from './format';
+import type { Quoting } from './format';
 import type { BlockStyle } from './format';
 
 /** A replacement in the document's text; an insertion has an empty span. */
@@ -68,7 +70,7 @@ export function insertKey(
     return insertInFlow(document, map, flowPlace(map, options), (place) =>
       place.multiline
         ? formatFlowLines({ [key]: value }, place).slice(1, -1)
-        : [`${formatKey(key, true)}: ${formatFlow(value, place.quoted)}`],
+        : [`${formatFlowKey(key, place.quoting)}: ${formatFlow(value, place.quoting)}`],
     );
   }
   return insertInBlockMap(document, map, key, value, options);
@@ -124,6 +126,13 @@ export function replaceScalar(
   return [{ start: scalar.start, end: isBlock ? endOf(text, scalar) : scalar.end, newText }];
 }
 
+/** Writes a map or list in flow style in the place of a scalar that stands on its line. */
+export function replaceWithFlow(document: YamlDocument, scalar: ScalarNode, value: PlainValue): Edits {
+  if (scalar.borrowed || scalar.unknown || scalar.start === scalar.end) return undefined;
+  if (scalar.style === 'literal' || scalar.style === 'folded') return undefined;
+  return [{ start: scalar.start, end: scalar.end, newText: formatFlow(value, quotingOf(document, false)) }];
+}
+
 /**
  * Takes an entry out of a map: in block style the whole lines with the comment behind the value, in flow style the
  * entry and its comma. A map that loses its only entry becomes `{}`.
@@ -153,7 +162,7 @@ export function appendItem(document: YamlDocument, sequence: SequenceNode, value
   if (sequence.flow) {
     if (isEmptyFlow(document, sequence)) return fillEmpty(document, sequence, [value]);
     return insertInFlow(document, sequence, { after: sequence.items.at(-1) }, (place) =>
-      place.multiline ? formatFlowLines([value], place).slice(1, -1) : [formatFlow(value, place.quoted)],
+      place.multiline ? formatFlowLines([value], place).slice(1, -1) : [formatFlow(value, place.quoting)],
     );
   }
   const { text } = document;
@@ -575,7 +584,7 @@ function fillNull(document: YamlDocument, map: MapNode, entry: Entry, value: Pla
     return undefined;
   if (isPlainScalar(value)) return replaceScalar(document, entry.value, value);
   if (isEmptyValue(value) || map.flow) {
-    const newText = formatFlow(value, false);
+    const newText = formatFlow(value, quotingOf(document, false));
     if (entry.value.start === entry.value.end) return fillNothing(document, entry.value, newText, map.flow);
     return [{ start: entry.value.start, end: entry.value.end, newText }];
   }
@@ -640,8 +649,8 @@ function fillEmpty(
       },
     ];
   }
-  const quoted = parent?.kind === 'map' && isQuoted(parent);
-  return [{ start: node.start, end: node.end, newText: formatFlow(value, quoted) }];
+  const quoting = quotingOf(document, parent?.kind === 'map' && isQuoted(parent));
+  return [{ start: node.start, end: node.end, newText: formatFlow(value, quoting) }];
 }
 
 function formatBlock(
@@ -674,7 +683,7 @@ function flowPlace(map: MapNode, options: InsertOptions): FlowPlace {
 interface FlowStyle {
   readonly multiline: boolean;
   /** All strings are in double quotes, as kubectl prints KYAML. */
-  readonly quoted: boolean;
+  readonly quoting: Quoting;
 }
 
 /** All strings of the map are in double quotes, and there are some. */
@@ -688,6 +697,31 @@ function isQuoted(map: MapNode): boolean {
   );
 }
 
+/** How new text is quoted in flow style: as a JSON document has to be, else as what stands around it. */
+function quotingOf(document: YamlDocument, quotedAround: boolean): Quoting {
+  const { root } = document;
+  if (root?.kind !== 'map' || !root.flow) return quotedAround ? 'values' : 'none';
+  if (isJson(document)) return 'json';
+  return quotedAround || isQuoted(root) ? 'values' : 'none';
+}
+
+const jsonDocuments = new WeakMap<YamlDocument, boolean>();
+
+function isJson(document: YamlDocument): boolean {
+  let known = jsonDocuments.get(document);
+  if (known === undefined) {
+    try {
+      const { root } = document;
+      JSON.parse(root === undefined ? '' : document.text.slice(root.start, root.end));
+      known = true;
+    } catch {
+      known = false;
+    }
+    jsonDocuments.set(document, known);
+  }
+  return known;
+}
+
 function insertInFlow(
   document: YamlDocument,
   container: MapNode | SequenceNode,
@@ -696,13 +730,15 @@ function insertInFlow(
 ): Edits {
   const { text } = document;
   if (isUnbalanced(document, container.start, container.end)) return undefined;
-  const quoted =
+  const quoting = quotingOf(
+    document,
     container.kind === 'map'
       ? isQuoted(container)
       : container.items.length > 0 &&
-        container.items.every((item) =>
-          item.kind === 'map' ? isQuoted(item) : item.kind === 'scalar' && item.style === 'double',
-        );
+          container.items.every((item) =>
+            item.kind === 'map' ? isQuoted(item) : item.kind === 'scalar' && item.style === 'double',
+          ),
+  );
   const { after } = place;
   if (after === undefined) {
     const first =
@@ -712,7 +748,7 @@ function insertInFlow(
     const lead = text.slice(lineStart(text, first.start), first.start);
     const multiline = /^[ ]*$/.test(lead);
     const newline = newlineOf(text, first.start);
-    const lines = format({ multiline, quoted });
+    const lines = format({ multiline, quoting });
     const newText = multiline
       ? `${lines.join(newline + lead)},${newline}${lead}`.replace(/,,(?=\s*$)/, ',')
       : `${lines.join(' ')}, `;
@@ -731,12 +767,12 @@ function insertInFlow(
   const multiline = /^ *$/.test(lead) && lineStart(text, (key ?? after).start) > container.start;
   const commaEnd = comma ? after.end + rest.indexOf(',') + 1 : after.end;
   if (!multiline || !endsHere) {
-    const newText = format({ multiline: false, quoted }).join(' ');
+    const newText = format({ multiline: false, quoting }).join(' ');
     const at = commaEnd;
     return [{ start: at, end: at, newText: comma ? ` ${newText},` : `, ${newText}` }];
   }
   const newline = newlineOf(text, after.end);
-  const lines = format({ multiline: true, quoted });
+  const lines = format({ multiline: true, quoting });
   const body = newline + joinLines(lines, lead.length, newline).replace(/,$/, comma ? ',' : '');
   const at = after.end + behind[0].length;
   if (comma) return [{ start: at, end: at, newText: body }];

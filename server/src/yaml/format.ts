@@ -89,27 +89,38 @@ export function formatBlockItem(value: PlainValue, style: BlockStyle): string[] 
   if (isRecord(value) && Object.keys(value).length > 0) {
     return behindDash(Object.entries(value).flatMap(([key, item]) => formatBlockEntry(key, item, style)));
   }
-  if (isList(value) || isRecord(value)) return [`- ${formatFlow(value, false)}`];
+  if (isList(value) || isRecord(value)) return [`- ${formatFlow(value, 'none')}`];
   const [first, ...rest] = formatBlockScalar(value);
   return [`- ${first}`, ...indented(rest, 2)];
 }
 
+/**
+ * What is quoted in flow style though YAML does not need it: nothing, text values (as KYAML), or keys too (as JSON,
+ * which kubectl reads with a JSON parser when the file starts with a brace).
+ */
+export type Quoting = 'none' | 'values' | 'json';
+
 /** A value on one line. */
-export function formatFlow(value: PlainValue, quoted: boolean): string {
-  if (isList(value)) return `[${value.map((item) => formatFlow(item, quoted)).join(', ')}]`;
+export function formatFlow(value: PlainValue, quoting: Quoting): string {
+  if (isList(value)) return `[${value.map((item) => formatFlow(item, quoting)).join(', ')}]`;
   if (isRecord(value)) {
     const entries = Object.entries(value).map(
-      ([key, item]) => `${formatKey(key, true)}: ${formatFlow(item, quoted)}`,
+      ([key, item]) => `${formatFlowKey(key, quoting)}: ${formatFlow(item, quoting)}`,
     );
     return `{${entries.join(', ')}}`;
   }
-  return formatScalar(value, true, quoted ? 'double' : undefined);
+  if (quoting === 'json') return JSON.stringify(value);
+  return formatScalar(value, true, quoting === 'values' ? 'double' : undefined);
+}
+
+export function formatFlowKey(key: string, quoting: Quoting): string {
+  return quoting === 'json' ? JSON.stringify(key) : formatKey(key, true);
 }
 
 /** A map or list in flow style over several lines, as kubectl prints KYAML: two spaces and a comma on every line. */
 export function formatFlowLines(
   value: readonly PlainValue[] | { readonly [key: string]: PlainValue },
-  style: { readonly quoted: boolean },
+  style: { readonly quoting: Quoting },
 ): string[] {
   if (isList(value)) {
     if (value.length === 0) return ['[]'];
@@ -119,13 +130,13 @@ export function formatFlowLines(
   if (entries.length === 0) return ['{}'];
   const inner = entries.flatMap(([key, item]) => {
     const [first = '', ...rest] = flowValue(item, style);
-    return closed([`${formatKey(key, true)}: ${first}`, ...rest]);
+    return closed([`${formatFlowKey(key, style.quoting)}: ${first}`, ...rest]);
   });
   return ['{', ...inner, '}'];
 }
 
-function flowValue(value: PlainValue, style: { readonly quoted: boolean }): string[] {
-  if (!isList(value) && !isRecord(value)) return [formatFlow(value, style.quoted)];
+function flowValue(value: PlainValue, style: { readonly quoting: Quoting }): string[] {
+  if (!isList(value) && !isRecord(value)) return [formatFlow(value, style.quoting)];
   const lines = formatFlowLines(value, style);
   return lines.length === 1
     ? lines

@@ -1,6 +1,5 @@
 import type { Resource } from '../../kube/resource';
-import { formatFlow } from '../../yaml/format';
-import { renameKey, replaceScalar, type Edit, type PlainValue } from '../../yaml/edit';
+import { renameKey, replaceScalar, replaceWithFlow, type Edit, type PlainValue } from '../../yaml/edit';
 import {
   entryOf,
   isMap,
@@ -119,7 +118,6 @@ function writeAnew(
     return undefined;
   const renamed = renameKey(document, entry, key);
   if (renamed === undefined) return undefined;
-  const plain = typeof old.value === 'number' ? old.value : old.text;
-  const quoted = document.text[entry.key.start] === '"';
-  return [...renamed, { start: old.start, end: old.end, newText: formatFlow(make(plain), quoted) }];
+  const replaced = replaceWithFlow(document, old, make(typeof old.value === 'number' ? old.value : old.text));
+  return replaced === undefined ? undefined : [...renamed, ...replaced];
 }

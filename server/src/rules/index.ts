@@ -22,9 +22,11 @@ import kedaCloudwatchWindow from './keda/keda-cloudwatch-window';
 import kedaCooldownMisread from './keda/keda-cooldown-misread';
 import kedaCpuTriggerScalesToZero from './keda/keda-cpu-trigger-scales-to-zero';
 import kedaCpuTriggerWithoutRequest from './keda/keda-cpu-trigger-without-request';
+import kedaHidesBrokenQuery from './keda/keda-hides-broken-query';
 import kedaIdleNotBelowMin from './keda/keda-idle-not-below-min';
 import kedaMinAboveMax from './keda/keda-min-above-max';
 import kedaMissingFallback from './keda/keda-missing-fallback';
+import kedaNeverWakesUp from './keda/keda-never-wakes-up';
 import kedaQueryManySeries from './keda/keda-query-many-series';
 import kedaTriggerInvalid from './keda/keda-trigger-invalid';
 import missingCpuLimit from './resources/missing-cpu-limit';
@@ -81,9 +83,11 @@ export const rules: readonly Rule[] = [
   kedaCooldownMisread,
   kedaCpuTriggerScalesToZero,
   kedaCpuTriggerWithoutRequest,
+  kedaHidesBrokenQuery,
   kedaIdleNotBelowMin,
   kedaMinAboveMax,
   kedaMissingFallback,
+  kedaNeverWakesUp,
   kedaQueryManySeries,
   kedaTriggerInvalid,
   missingCpuLimit,
@@ -141,9 +145,11 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'keda-cooldown-misread': 'keda',
   'keda-cpu-trigger-scales-to-zero': 'keda',
   'keda-cpu-trigger-without-request': 'keda',
+  'keda-hides-broken-query': 'keda',
   'keda-idle-not-below-min': 'keda',
   'keda-min-above-max': 'keda',
   'keda-missing-fallback': 'keda',
+  'keda-never-wakes-up': 'keda',
   'keda-query-many-series': 'keda',
   'keda-trigger-invalid': 'keda',
   'missing-cpu-limit': 'resources',

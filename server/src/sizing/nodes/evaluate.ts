@@ -1,17 +1,18 @@
-import { copyBits, isEmpty, keep, members, removeBit, replaceBits, emptyBits } from './bits';
+import { addBit, copyBits, isEmpty, keep, members, removeBit, replaceBits, emptyBits } from './bits';
 import type { Bits } from './bits';
 import { bound, keepRoomy } from './columns';
 import type { Column, Taken } from './columns';
 import { fixedSatisfies, meaningOf, remainingCapacityTypes } from './fixed';
 import type { Fixed } from './fixed';
-import { capacityTypeLabel } from './labels';
+import { familyParts } from './instances';
+import { capacityTypeLabel, instanceTypeLabel } from './labels';
 import type { Provider } from './labels';
 import type { Bounds, Offer } from './offer';
 import type { FitOptions } from './options';
 import type { Placement, PodReading, PreparedPod, PreparedTerm } from './pod';
 import type { PoolSpec } from './pool';
-import { admitsAbsence, agree, intersect } from '../../kube/value-set';
-import type { Requirements } from '../../kube/value-set';
+import { admits, admitsAbsence, agree, intersect } from '../../kube/value-set';
+import type { Requirements, ValueSet } from '../../kube/value-set';
 import type { ResourceList } from './resources';
 import { tolerated } from './taints';
 import type { Taint } from './taints';
@@ -35,6 +36,8 @@ export interface PreparedPool {
   readonly possible: Bits;
   /** Keys whose requirement names a value that nothing known carries. */
   readonly namedKeys: ReadonlySet<string>;
+  /** Its requirements do not exclude types that are newer than the catalogue. */
+  readonly newer: boolean;
   /** Nothing about the pool is certain. */
   readonly doubtful: boolean;
   readonly capacityTypes: readonly string[];
@@ -118,6 +121,7 @@ export function select(
   const { fixed } = pool;
   const yes = copyBits(pool.yes);
   const possible = copyBits(pool.possible);
+  if (pool.newer) addBit(possible, world.newer);
   let capacityTypes = pool.capacityTypes;
   let named = 0;
   let replaced = 0;
@@ -132,7 +136,7 @@ export function select(
         const mask = world.mask(meaning.label, merged);
         keep(yes, mask.yes);
         keep(possible, mask.possible);
-        if (mask.named) named += 1;
+        if (mask.named && couldBeNewer(pool, meaning.label, set)) named += 1;
         if (pool.namedKeys.has(key)) replaced += 1;
         break;
       }
@@ -159,6 +163,29 @@ export function select(
   if (world.newer >= 0 && named === 0 && pool.namedKeys.size <= replaced) removeBit(possible, world.newer);
   if (doubtful) yes.fill(0);
   return { yes, possible, capacityTypes };
+}
+
+/**
+ * Whether a pool admits a type that is newer than the catalogue, by what its name says: a `g9.xlarge` is of family g9,
+ * category g, generation 9 and size xlarge.
+ */
+function couldBeNewer(pool: PreparedPool, label: string, set: ValueSet): boolean {
+  if (label !== instanceTypeLabel && label !== 'instance-family') return true;
+  const prefix = pool.provider === 'auto-mode' ? 'eks.amazonaws.com/' : 'karpenter.k8s.aws/';
+  return [...set.values].some((value) => {
+    const [family = '', size] = value.split('.');
+    const parts = familyParts(family);
+    const said: Readonly<Record<string, string | undefined>> = {
+      'instance-family': family,
+      'instance-size': size,
+      'instance-category': parts?.category,
+      'instance-generation': parts === undefined ? undefined : String(parts.generation),
+    };
+    return Object.entries(said).every(([name, text]) => {
+      const required = pool.requirements.get(prefix + name);
+      return required === undefined || text === undefined || admits(required, text);
+    });
+  });
 }
 
 /** The same, remembered by the pool: a term belongs to one placement. */

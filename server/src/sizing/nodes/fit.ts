@@ -230,6 +230,29 @@ export function poolCandidates(pools: FitContext, name: string): PoolFit | undef
   return poolFit(pools, pool, { yes: pool.yes, possible: pool.possible, capacityTypes: pool.capacityTypes });
 }
 
+/** What a pool may launch, limits aside. */
+export interface AdmittedTypes {
+  /** Types of the catalogue that its requirements admit, or may admit; cheapest first. */
+  readonly types: readonly InstanceType[];
+  /** False when it may admit types that the catalogue does not have, or more is required than can be read. */
+  readonly complete: boolean;
+}
+
+const admitted = new WeakMap<PreparedPool, AdmittedTypes>();
+
+export function admittedTypes(pools: FitContext, spec: PoolSpec): AdmittedTypes {
+  const pool = pools.context.pools.find((candidate) => candidate.spec === spec);
+  if (pool === undefined) return { types: [], complete: false };
+  let known = admitted.get(pool);
+  if (known === undefined) {
+    const rows = members(pool.admitted.possible).map((row) => pools.context.world.rows[row]);
+    const types = rows.flatMap((row) => (row?.kind === 'listed' ? [row.type] : []));
+    known = { types, complete: types.length === rows.length && !pool.doubtful };
+    admitted.set(pool, known);
+  }
+  return known;
+}
+
 /**
  * What pods can ask of a node of a type of the catalogue in a pool, before DaemonSets, in the units of `ResourceList`;
  * `undefined` when the catalogue has no such type or there is no such pool. Two equal bounds are an exact figure.

@@ -1,4 +1,5 @@
 import { addBit, emptyBits, hasBit, keep, members, merge, removeBit } from './bits';
+import type { Bits } from './bits';
 import { columnsOf, noOverhead } from './columns';
 import type { Taken } from './columns';
 import { select, withinLimits } from './evaluate';
@@ -72,7 +73,8 @@ function preparePool(
     }
   }
   if (doubtful) yes.fill(0);
-  if (world.newer >= 0 && namedKeys.size === 0) removeBit(possible, world.newer);
+  const newer = world.newer >= 0 && hasBit(possible, world.newer);
+  if (newer && namedKeys.size === 0) removeBit(possible, world.newer);
   const admitted = { yes: yes.slice(), possible: possible.slice() };
 
   // A static pool keeps its number of nodes; the only limit that it has is on nodes.
@@ -100,6 +102,7 @@ function preparePool(
     yes,
     possible,
     namedKeys,
+    newer,
     doubtful,
     capacityTypes: remainingCapacityTypes(read.requirements.get(capacityTypeLabel), fixed),
     fixed,
@@ -107,10 +110,22 @@ function preparePool(
     minValues: [...read.requirements.values()].some((set) => set.minValues !== undefined),
     overhead: noOverhead,
     column: columnsOf(
-      { spec, rows: members(admitted.possible), size: world.rows.length, overhead: noOverhead, offer },
+      {
+        spec,
+        rows: rowsOf(admitted.possible, newer, world),
+        size: world.rows.length,
+        overhead: noOverhead,
+        offer,
+      },
       options,
     ),
   };
+}
+
+/** The rows that pods may be put on: a pod may name a newer type where the pool does not. */
+function rowsOf(possible: Bits, newer: boolean, world: World): readonly number[] {
+  const rows = members(possible);
+  return newer && !hasBit(possible, world.newer) ? [...rows, world.newer] : rows;
 }
 
 function nodeGroupRequirements(types: readonly string[]): readonly RequirementSpec[] {
@@ -154,7 +169,7 @@ function withDaemonSets(
   }
   if (overhead.size === 0) return pool;
   const { spec, offer } = pool;
-  const rows = members(pool.admitted.possible);
+  const rows = rowsOf(pool.admitted.possible, pool.newer, context.world);
   return { ...pool, overhead, column: columnsOf({ spec, rows, size, overhead, offer }, context.options) };
 }
 

@@ -386,27 +386,24 @@ const resourceUse: TriggerCheck = (reader) => {
   reader.refuse(
     truth(hasOld),
     { part: 'key', name: 'type' },
-    'type is no metadata of cpu and memory triggers since KEDA 2.18; metricType stands beside the metadata',
+    'type has gone from the metadata of cpu and memory triggers (KEDA 2.18) and is metricType beside it',
   );
-  if (metricType === undefined) return;
-  if (metricType === '') {
-    reader.refuse(
-      truth(!hasOld && !reader.trigger.open),
-      { part: 'type' },
-      `a ${reader.trigger.type} trigger needs metricType Utilization or AverageValue`,
-    );
-    return;
-  }
+  reader.refuse(
+    truth(metricType === '' && !hasOld && !reader.trigger.open),
+    { part: 'type' },
+    `a ${reader.trigger.type} trigger needs metricType Utilization or AverageValue`,
+  );
   const found = reader.read('value');
+  const meant = metricType === '' ? old?.trim() : metricType;
   if (found.state !== 'value') return;
-  if (metricType === 'Utilization') {
+  if (meant === 'Utilization') {
     reader.refuse(
       truth(readDecimal(found.text, 32) === undefined),
       value('value'),
       `value "${found.text}" is not a whole number, which is what Utilization takes, without a %`,
       suggest(/^\d+ ?%$/.test(found.text) ? found.text.replace(/ ?%$/, '') : undefined),
     );
-  } else if (metricType === 'AverageValue') {
+  } else if (meant === 'AverageValue') {
     reader.refuse(
       truth(parseQuantity(found.text) === undefined),
       value('value'),

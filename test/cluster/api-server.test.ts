@@ -15,7 +15,7 @@ import {
   type Bundle,
   type Piece,
 } from './claims';
-import { documentVerdict, prepareVerdicts, podsVerdict, type Verdict } from './verdict';
+import { documentVerdict, podsVerdict, prepareVerdicts, webhooksVerdict, type Verdict } from './verdict';
 
 /**
  * What Plimsoll says that the API server rejects, the API server rejects; everything else that the project shows to
@@ -28,14 +28,32 @@ before(async () => {
   await prepareVerdicts(lab.admin);
 });
 
-/** The verdict on a document, or on its pods where only these are looked at: by their controller, or by us. */
-async function verdictOf(piece: Piece): Promise<Verdict> {
-  const own = await documentVerdict(lab.admin, piece);
-  if (own.kind === 'rejected') return own;
-  const onPodsOnly = own.kind === 'accepted' ? claimsOf(piece).length > 0 : own.undefinedKind === true;
-  if (!onPodsOnly) return own;
-  const pods = await podsVerdict(lab.admin, piece);
-  return pods.kind === 'skipped' ? own : pods;
+/** Who judges: the API server itself, KEDA's webhooks behind it, or the API server when the pods are made. */
+const judges: readonly ((piece: Piece) => Promise<Verdict>)[] = [
+  (piece) => documentVerdict(lab, piece),
+  (piece) => webhooksVerdict(lab.admin, piece),
+  (piece) => podsVerdict(lab.admin, piece),
+];
+
+interface Judged {
+  readonly verdict: Verdict;
+  readonly judge: (piece: Piece) => Promise<Verdict>;
+}
+
+/** The verdict of the first one who rejects, where something is said to be; else the API server's own. */
+async function judged(piece: Piece): Promise<Judged> {
+  const [first, , ofPods] = judges;
+  if (first === undefined || ofPods === undefined) throw new Error('there are three judges');
+  const own = { verdict: await first(piece), judge: first };
+  // The pods of a kind that is not known here are known all the same.
+  const unknown = own.verdict.kind === 'skipped' && own.verdict.undefinedKind === true;
+  if (own.verdict.kind === 'rejected' || (own.verdict.kind === 'skipped' && !unknown)) return own;
+  const others = claimsOf(piece).length > 0 ? judges.slice(1) : unknown ? [ofPods] : [];
+  for (const judge of others) {
+    const verdict = await judge(piece);
+    if (verdict.kind === 'rejected' || (unknown && verdict.kind === 'accepted')) return { verdict, judge };
+  }
+  return own;
 }
 
 const shown = new Set<string>();
@@ -48,7 +66,7 @@ async function problemsOf(
 ): Promise<readonly string[]> {
   const claims = claimsOf(piece);
   const marked = saidToBeRejected(piece);
-  const verdict = await verdictOf(piece);
+  const { verdict, judge } = await judged(piece);
   if (verdict.kind === 'skipped') {
     say(`not sent: ${piece.name}: ${verdict.why}`);
     return [];
@@ -74,15 +92,18 @@ async function problemsOf(
     const alone = withOnly(bundle, rule, piece, claim);
     if (alone === undefined) {
       say(`not shown alone: ${piece.name}: ${claim.rule}: ${claim.message}`);
-    } else if ((await verdictOf(alone)).kind === 'accepted') {
+    } else if ((await judge(alone.piece)).kind === 'accepted') {
       problems.push(`${piece.name} with this alone is accepted: ${claim.rule}: ${claim.message}`);
     } else {
       shown.add(claim.rule);
     }
   }
   const repaired = withOnly(bundle, rule, piece, undefined);
-  const rest = repaired === undefined ? undefined : await verdictOf(repaired);
-  if (rest?.kind === 'rejected')
+  if (repaired === undefined) return problems;
+  const rest = await judge(repaired.piece);
+  if (rest.kind !== 'rejected') return problems;
+  const isRemoved = (field: string): boolean => repaired.removed.some((key) => field.includes(key));
+  if (rest.fields.length === 0 || !rest.fields.every(isRemoved))
     problems.push(`${piece.name} is rejected even without what is reported:\n  ${rest.why}`);
   return problems;
 }
@@ -109,6 +130,48 @@ describe('examples', () => {
   test('examples/healthy', (t) => check(exampleBundle(), undefined, (text) => t.diagnostic(text)));
   for (const { rule, bundle } of documentBundles())
     test(bundle.name, (t) => check(bundle, rule, (text) => t.diagnostic(text)));
+});
+
+describe('these tests', () => {
+  const workload = (probe: string): string =>
+    [
+      'apiVersion: apps/v1',
+      'kind: Deployment',
+      'metadata: { name: chat }',
+      'spec:',
+      '  selector: { matchLabels: { app: chat } }',
+      '  template:',
+      '    metadata: { labels: { app: chat } }',
+      '    spec:',
+      '      containers:',
+      `        - { name: vllm, image: "vllm/vllm-openai:v0.11.0", ${probe}: { tcpSocket: { port: 8000 } } }`,
+      '',
+    ].join('\n');
+
+  test('fail on a misspelt field and name the file', async () => {
+    const bundle = (probe: string): Bundle => ({
+      name: 'test/rules/some-rule/good.yaml',
+      files: { 'good.yaml': workload(probe) },
+    });
+    await check(bundle('readinessProbe'), undefined, () => undefined);
+    await assert.rejects(
+      check(bundle('readynessProbe'), undefined, () => undefined),
+      {
+        name: 'AssertionError',
+        message:
+          /test\/rules\/some-rule\/good\.yaml is rejected by the API server[^]*unknown field "spec\.template\.spec\.containers\[0\]\.readynessProbe"/,
+      },
+    );
+  });
+
+  test('fail on a claim that does not hold', async () => {
+    const text = `# rejected: unknown field\n${workload('readinessProbe')}`;
+    const bundle: Bundle = { name: 'good.yaml', files: { 'good.yaml': text } };
+    await assert.rejects(
+      check(bundle, undefined, () => undefined),
+      /is accepted, but a comment says/,
+    );
+  });
 });
 
 describe('claims', () => {

@@ -48,7 +48,8 @@ export const rejecting: ReadonlySet<string> = new Set(
 export function claimsOf(piece: Piece): readonly Finding[] {
   return piece.findings.filter(
     ({ rule, severity, message }) =>
-      (rejecting.has(rule) && severity === 'error') || message.includes('the API server rejects'),
+      (rejecting.has(rule) && severity === 'error') ||
+      /\bthe API server rejects\b|\bis rejected\b/.test(message),
   );
 }
 
@@ -187,22 +188,37 @@ function entryAt(
   return undefined;
 }
 
-/** The edits, in the file, that take away what a finding is about: its first fix, or else the key that it stands on. */
-function repairOf({ placed }: Piece, { at, fixes }: Finding): readonly Edit[] | undefined {
+interface Repair {
+  readonly edits: readonly Edit[];
+  readonly removed: readonly string[];
+}
+
+/** What takes away what a finding is about, in its file: its first fix, or else removing the key that it stands on. */
+function repairOf({ placed }: Piece, { at, fixes }: Finding): Repair | undefined {
   const [fix] = fixes;
-  if (fix !== undefined) return fix.edits;
+  if (fix !== undefined) return { edits: fix.edits, removed: [] };
   const { document, offset } = placed;
   const found = entryAt(document.root, at.start - offset, at.end - offset);
-  if (found === undefined || ['apiVersion', 'kind'].includes(found.entry.key.text)) return undefined;
-  return removeEntry(document, found.map, found.entry.key.text)?.map(({ start, end, newText }) => ({
-    start: start + offset,
-    end: end + offset,
-    newText,
-  }));
+  if (found === undefined) return undefined;
+  const key = found.entry.key.text;
+  if (['apiVersion', 'kind'].includes(key)) return undefined;
+  const edits = removeEntry(document, found.map, key);
+  return edits === undefined
+    ? undefined
+    : {
+        edits: edits.map((edit) => ({ ...edit, start: edit.start + offset, end: edit.end + offset })),
+        removed: [key],
+      };
 }
 
 /** More rounds than any fixture has claims. */
 const rounds = 40;
+
+export interface Repaired {
+  readonly piece: Piece;
+  /** Keys that were taken away for lack of a fix; the API server may miss them. */
+  readonly removed: readonly string[];
+}
 
 /**
  * A document in which all claims but one are repaired, or all of them; `undefined` where that cannot be done, since
@@ -213,8 +229,9 @@ export function withOnly(
   rule: string | undefined,
   piece: Piece,
   kept: Finding | undefined,
-): Piece | undefined {
+): Repaired | undefined {
   let files = bundle.files;
+  const removed: string[] = [];
   for (let round = 0; round < rounds; round++) {
     const now = piecesOf({ ...bundle, files }, rule).pieces.find(
       ({ path, placed }) => path === piece.path && placed.index === piece.placed.index,
@@ -223,10 +240,12 @@ export function withOnly(
     const claims = claimsOf(now);
     const others = claims.filter((claim) => kept === undefined || identity(claim) !== identity(kept));
     const other = others.at(-1);
-    if (other === undefined) return kept === undefined || claims.length > 0 ? now : undefined;
-    const edits = repairOf(now, other);
-    const text = edits === undefined ? undefined : applyEdits(files[now.path] ?? '', edits);
-    if (text === undefined) return undefined;
+    if (other === undefined)
+      return kept === undefined || claims.length > 0 ? { piece: now, removed } : undefined;
+    const repair = repairOf(now, other);
+    const text = repair === undefined ? undefined : applyEdits(files[now.path] ?? '', repair.edits);
+    if (text === undefined || repair === undefined) return undefined;
+    removed.push(...repair.removed);
     files = { ...files, [now.path]: text };
   }
   return undefined;

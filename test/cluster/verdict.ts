@@ -1,7 +1,10 @@
+import { spawnSync } from 'node:child_process';
+import type { LabState } from './lab/state';
+import type { Lab } from './lab/use';
 import { errorOf, at, type Api, type JsonObject } from './lab/api';
 import { withoutWebhooksLabel } from './lab/control-plane';
 import { apply, ensureNamespace, objectsIn, resourceType, verdict, type Written } from './lab/manifest';
-import { hasUnknowns, type Piece } from './claims';
+import { claimsOf, hasUnknowns, type Piece } from './claims';
 import { podTemplates } from '../../server/src/kube/pod-carriers';
 import type { Resource } from '../../server/src/kube/resource';
 import type { MapNode, YamlNode } from '../../server/src/yaml/node';
@@ -9,12 +12,20 @@ import type { MapNode, YamlNode } from '../../server/src/yaml/node';
 /** What the API server says to a document: each of its objects is sent as it is written, and none is kept. */
 export type Verdict =
   | { readonly kind: 'accepted'; readonly warnings: readonly string[] }
-  | { readonly kind: 'rejected'; readonly why: string }
+  | {
+      readonly kind: 'rejected';
+      readonly why: string;
+      /** Paths of fields, where the API server names them. */
+      readonly fields: readonly string[];
+    }
   /** It was not asked, since this document is not something to be applied to this cluster. */
   | { readonly kind: 'skipped'; readonly why: string; readonly undefinedKind?: true };
 
 /** Where objects without a namespace of their own go. */
 const defaultNamespace = 'verdicts';
+
+/** Where KEDA's webhooks judge too. */
+const webhooksNamespace = 'verdicts-of-webhooks';
 
 /** KEDA's webhooks look for the workload of a ScaledObject, which is not there: nothing of this is kept. */
 const withoutWebhooks = { [withoutWebhooksLabel]: 'true' } as const;
@@ -22,6 +33,7 @@ const withoutWebhooks = { [withoutWebhooksLabel]: 'true' } as const;
 /** What the verdicts rest on: a namespace, and what a GPU cluster has. */
 export async function prepareVerdicts(api: Api): Promise<void> {
   await ensureNamespace(api, defaultNamespace, withoutWebhooks);
+  await ensureNamespace(api, webhooksNamespace);
   const runtimeClass = {
     apiVersion: 'node.k8s.io/v1',
     kind: 'RuntimeClass',
@@ -64,7 +76,7 @@ async function objectVerdict(api: Api, written: Written): Promise<Verdict> {
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
   if ((await resourceType(api, apiVersion, kind)) === undefined) {
     return isBuiltIn(apiVersion) || installed.has(group)
-      ? { kind: 'rejected', why: `no kind "${kind}" in "${apiVersion}"` }
+      ? { kind: 'rejected', why: `no kind "${kind}" in "${apiVersion}"`, fields: [] }
       : {
           kind: 'skipped',
           why: `the cluster has no definition of ${kind} in ${apiVersion}`,
@@ -72,11 +84,14 @@ async function objectVerdict(api: Api, written: Written): Promise<Verdict> {
         };
   }
   const namespace = at(written.object, 'metadata', 'namespace');
-  if (typeof namespace === 'string') await ensureNamespace(api, namespace, withoutWebhooks);
+  if (typeof namespace === 'string' && namespace !== webhooksNamespace)
+    await ensureNamespace(api, namespace, withoutWebhooks);
   const answer = await verdict(api, written, defaultNamespace);
-  return answer.status < 300
-    ? { kind: 'accepted', warnings: answer.warnings }
-    : { kind: 'rejected', why: errorOf('POST', '', answer).message };
+  if (answer.status < 300) return { kind: 'accepted', warnings: answer.warnings };
+  const error = errorOf('POST', '', answer);
+  // The API server adds one without a field where it has stopped looking for more.
+  const fields = error.causes.map(({ field }) => field ?? '').filter((field) => /^[a-z]/.test(field));
+  return { kind: 'rejected', why: error.message, fields };
 }
 
 /** Of several objects, one that is rejected rejects the document; all are accepted, or it is skipped. */
@@ -90,15 +105,30 @@ function combined(verdicts: readonly Verdict[]): Verdict {
   );
 }
 
-/** What the API server says to a document as it is. */
-export async function documentVerdict(api: Api, piece: Piece): Promise<Verdict> {
+/** kubectl reads a manifest before the API server sees anything of it. */
+function kubectlVerdict({ kubectl, kubeconfigs }: LabState, text: string): Verdict {
+  const result = spawnSync(
+    kubectl,
+    [`--kubeconfig=${kubeconfigs.admin}`, 'create', '--dry-run=server', '--validate=strict', '-f', '-'],
+    { input: text, encoding: 'utf8' },
+  );
+  if (result.error !== undefined) throw result.error;
+  return result.status === 0
+    ? { kind: 'accepted', warnings: [] }
+    : { kind: 'rejected', why: result.stderr.trim(), fields: [] };
+}
+
+/** What the API server says to a document as it is; kubectl, to one that is not well-formed. */
+export async function documentVerdict({ admin: api, state }: Lab, piece: Piece): Promise<Verdict> {
+  if (piece.findings.some(({ rule }) => rule === 'yaml-syntax'))
+    return kubectlVerdict(state, piece.placed.document.text);
   const skip = reasonToSkip(piece);
   if (skip !== undefined) return { kind: 'skipped', why: skip };
   let written: readonly Written[];
   try {
     written = objectsIn(piece.placed.document.text);
   } catch (error) {
-    return { kind: 'rejected', why: error instanceof Error ? error.message : String(error) };
+    return { kind: 'rejected', why: error instanceof Error ? error.message : String(error), fields: [] };
   }
   const verdicts: Verdict[] = [];
   for (const each of written) verdicts.push(await objectVerdict(api, each));
@@ -112,9 +142,19 @@ function dataOf(node: YamlNode): unknown {
   return Object.fromEntries(node.entries.map(({ key, value }) => [key.text, dataOf(value)]));
 }
 
-/** A pod of each pod template of an object, as its controller makes it. */
-export function podsOf(resource: Resource): readonly { readonly node: MapNode; readonly pod: JsonObject }[] {
-  return podTemplates(resource).map(({ node, spec, metadata, implicitContainers }, index) => {
+/** A pod as the controller of an object makes it. */
+export interface MadePod {
+  readonly pod: JsonObject;
+  /** The template in the document. */
+  readonly node: MapNode;
+  /** An operator adds to it, and what it adds may be what is missing. */
+  readonly unfinished: boolean;
+}
+
+/** A pod of each pod template of an object. */
+export function podsOf(resource: Resource): readonly MadePod[] {
+  return podTemplates(resource).map((template, index) => {
+    const { node, spec, metadata, implicitContainers } = template;
     const data = dataOf(spec) as Record<string, unknown>;
     const own = Array.isArray(data['containers']) ? (data['containers'] as readonly unknown[]) : [];
     const implicit = implicitContainers.map((container) => {
@@ -125,8 +165,7 @@ export function podsOf(resource: Resource): readonly { readonly node: MapNode; r
       image: 'registry.example.com/any:1',
       ...(container as object),
     }));
-    const { nodeSelector, affinity, tolerations, initContainers, topologySpreadConstraints, resources } =
-      data;
+    const { nodeSelector, affinity, tolerations, initContainers, topologySpreadConstraints, volumes } = data;
     const labels =
       metadata === undefined ? {} : ((dataOf(metadata) as Record<string, unknown>)['labels'] ?? {});
     const isPodLevel = own.length > 0;
@@ -139,13 +178,35 @@ export function podsOf(resource: Resource): readonly { readonly node: MapNode; r
         affinity,
         tolerations,
         topologySpreadConstraints,
+        volumes,
         initContainers,
         containers,
-        ...(isPodLevel ? { resources } : {}),
+        ...(isPodLevel ? { resources: data['resources'] } : {}),
       },
     };
-    return { node, pod: JSON.parse(JSON.stringify(pod)) as JsonObject };
+    return {
+      // Without the keys that have no value.
+      pod: JSON.parse(JSON.stringify(pod)) as JsonObject,
+      node,
+      unfinished: template.operatorOwned || template.resourcesElsewhere,
+    };
   });
+}
+
+/** What KEDA's webhooks say to the objects of a document that the API server itself accepts. */
+export async function webhooksVerdict(api: Api, piece: Piece): Promise<Verdict> {
+  const objects = objectsIn(piece.placed.document.text).filter(({ object }) =>
+    String(object['apiVersion']).startsWith('keda.sh/'),
+  );
+  if (objects.length === 0) return { kind: 'skipped', why: 'KEDA does not judge it' };
+  const verdicts: Verdict[] = [];
+  for (const { object } of objects) {
+    const metadata = { ...(object['metadata'] as JsonObject), namespace: webhooksNamespace };
+    const moved: JsonObject = { ...object, metadata };
+    const text = JSON.stringify(moved);
+    verdicts.push(await objectVerdict(api, { object: moved, text, contentType: 'application/json' }));
+  }
+  return combined(verdicts);
 }
 
 /**
@@ -153,7 +214,8 @@ export function podsOf(resource: Resource): readonly { readonly node: MapNode; r
  * templates: there the controller is who is refused.
  */
 export async function podsVerdict(api: Api, piece: Piece): Promise<Verdict> {
-  const pods = piece.resources.flatMap(podsOf);
+  const isClaimed = claimsOf(piece).length > 0;
+  const pods = piece.resources.flatMap(podsOf).filter(({ unfinished }) => isClaimed || !unfinished);
   if (pods.length === 0) return { kind: 'skipped', why: 'it has no pods' };
   const verdicts: Verdict[] = [];
   for (const { pod } of pods) {

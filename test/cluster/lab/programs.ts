@@ -193,7 +193,7 @@ async function inNewFolder(folder: string, make: Recipe['make']): Promise<void> 
         env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOWORK: 'off' },
       });
       let output = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+      child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
       child.on('error', reject);
       child.on('close', (code) => {
         if (code === 0) return resolve(output);

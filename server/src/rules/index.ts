@@ -40,7 +40,11 @@ import missingSharedMemory from './sizing/missing-shared-memory';
 import missingTopologySpread from './availability/missing-topology-spread';
 import noInstanceTypeFits from './placement/no-instance-type-fits';
 import nodepoolDisruptsGpu from './karpenter/nodepool-disrupts-gpu';
+import nodepoolFractionalOrForeignGpu from './karpenter/nodepool-fractional-or-foreign-gpu';
 import nodepoolGpuUntainted from './karpenter/nodepool-gpu-untainted';
+import nodepoolLimitBlocksSecondNode from './karpenter/nodepool-limit-blocks-second-node';
+import nodepoolLimitsWithoutAccelerator from './karpenter/nodepool-limits-without-accelerator';
+import nodepoolMatchesNoInstance from './karpenter/nodepool-matches-no-instance';
 import nodepoolMissingLimits from './karpenter/nodepool-missing-limits';
 import nodepoolOutdatedField from './karpenter/nodepool-outdated-field';
 import nodepoolSpotOnly from './karpenter/nodepool-spot-only';
@@ -101,7 +105,11 @@ export const rules: readonly Rule[] = [
   missingTopologySpread,
   noInstanceTypeFits,
   nodepoolDisruptsGpu,
+  nodepoolFractionalOrForeignGpu,
   nodepoolGpuUntainted,
+  nodepoolLimitBlocksSecondNode,
+  nodepoolLimitsWithoutAccelerator,
+  nodepoolMatchesNoInstance,
   nodepoolMissingLimits,
   nodepoolOutdatedField,
   nodepoolSpotOnly,
@@ -163,7 +171,11 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'missing-topology-spread': 'availability',
   'no-instance-type-fits': 'placement',
   'nodepool-disrupts-gpu': 'karpenter',
+  'nodepool-fractional-or-foreign-gpu': 'karpenter',
   'nodepool-gpu-untainted': 'karpenter',
+  'nodepool-limit-blocks-second-node': 'karpenter',
+  'nodepool-limits-without-accelerator': 'karpenter',
+  'nodepool-matches-no-instance': 'karpenter',
   'nodepool-missing-limits': 'karpenter',
   'nodepool-outdated-field': 'karpenter',
   'nodepool-spot-only': 'karpenter',

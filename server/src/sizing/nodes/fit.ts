@@ -9,6 +9,7 @@ import { preparePod } from './pod';
 import type { PodSpec, PreparedPod, PreparedTerm } from './pod';
 import type { PoolSpec } from './pool';
 import { prepare } from './prepare';
+import type { ResourceList } from './resources';
 
 /** An instance type on which a pod can run, as Karpenter would launch it. */
 export interface Candidate {
@@ -251,6 +252,27 @@ export function admittedTypes(pools: FitContext, spec: PoolSpec): AdmittedTypes 
     admitted.set(pool, known);
   }
   return known;
+}
+
+/** A node of a pool, at its best for whoever hopes that something fits. */
+export interface NodeFigures {
+  /** The least that it counts for in the limits of the pool. */
+  readonly counts: ResourceList;
+  /** The most that it gives to pods, after DaemonSets. */
+  readonly gives: ResourceList;
+}
+
+/** The figures of a node of a type of the catalogue in a pool; `undefined` when there is no such type or pool. */
+export function nodeFigures(pools: FitContext, spec: PoolSpec, typeName: string): NodeFigures | undefined {
+  const pool = pools.context.pools.find((candidate) => candidate.spec === spec);
+  const row = pools.context.world.rows.findIndex((candidate) => candidate.name === typeName);
+  if (pool === undefined || row < 0) return undefined;
+  const { capacity, allocatable } = pool.offer(row);
+  const gives: Record<string, number> = { ...allocatable.most };
+  for (const [resource, taken] of pool.overhead) {
+    gives[resource] = (gives[resource] ?? 0) - (taken.least[row] ?? 0);
+  }
+  return { counts: capacity.least, gives };
 }
 
 /**

@@ -29,8 +29,24 @@ export interface ExplainCommand {
   readonly rule: string;
 }
 
+export interface SizeCommand {
+  readonly command: 'size';
+  /** `undefined` with files. */
+  readonly model: string | undefined;
+  readonly files: readonly string[];
+  /** A GPU's name or an instance type. */
+  readonly gpu: string | undefined;
+  readonly tensorParallel: number | undefined;
+  readonly dtype: string | undefined;
+  readonly quantization: string | undefined;
+  /** Tokens. */
+  readonly maxModelLen: number | undefined;
+  readonly format: 'text' | 'json';
+}
+
 export type Command =
   | LintCommand
+  | SizeCommand
   | RulesCommand
   | ExplainCommand
   | { readonly command: 'help'; readonly topic: string | undefined }
@@ -46,6 +62,7 @@ Tells whether AI workloads on Kubernetes will fit: GPUs, host RAM, autoscaling, 
 
 Commands:
   lint [paths]      Check manifests (files and folders; default: the current folder)
+  size <model>      Tell what a model needs, and where it fits; -f reads it from manifests
   rules             List all rules
   explain <rule>    Print the documentation of a rule
 
@@ -71,6 +88,28 @@ Options:
   --no-gitignore            Also read what .gitignore names in folders
 
 Exit codes: 0 clean, 1 errors or too many warnings (infos and hints do not fail a run), 2 bad usage or a failure
+`,
+  size: `Usage: plimsoll size <model> [options]
+       plimsoll size -f <file> [-f <file>...] [options]
+
+Reckons the memory of a model server: weights, KV cache, host memory, and the instance types on which it fits, cheapest
+first. The model is named as its server names it: a repository, a path, an Ollama tag, a NIM. With -f, models, options
+and GPUs are read from manifests (files and folders).
+
+Options:
+  -f, --file <path>         Read the model servers in this manifest
+  --gpu <name>              On this GPU (l40s, h100, ...) or instance type (g5.12xlarge)
+  --tp <n>                  Tensor parallel: GPUs over which the model is spread (default 1; in the list of instance
+                            types the smallest number that fits)
+  --dtype <type>            auto, bfloat16, float16 or float32
+  --quantization <method>   Quantise the weights: awq, gptq, fp8, bitsandbytes, ... (default: what the model's name says)
+  --max-model-len <n>       Longest request in tokens, also 32k (default: the model's own maximum)
+  --format <format>         text (default) or json
+
+In JSON all sizes are {low, expected, high} in bytes: weights of the whole model; weightsPerGpu, kvPerToken and
+kvAvailable on one GPU; host memory of a pod while it loads. maxModelLen is the longest request that fits, in tokens.
+
+Exit codes: 0 answered, whatever the answer is; 2 bad usage, an unknown model or a failure
 `,
   rules: `Usage: plimsoll rules [--format text|json]
 
@@ -142,6 +181,59 @@ function parseLint(args: readonly string[]): Command {
   };
 }
 
+/** Types that `--dtype` of the engines takes. */
+const dtypes = ['auto', 'bfloat16', 'float16', 'half', 'float32', 'float'] as const;
+
+function parseSize(args: readonly string[]): Command {
+  const { values, positionals } = parse(args, {
+    file: { type: 'string', short: 'f', multiple: true },
+    gpu: { type: 'string' },
+    tp: { type: 'string' },
+    'tensor-parallel-size': { type: 'string' },
+    dtype: { type: 'string' },
+    quantization: { type: 'string' },
+    'max-model-len': { type: 'string' },
+    format: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (values.help === true) return { command: 'help', topic: 'size' };
+  const [model, extra] = positionals;
+  const files = values.file ?? [];
+  if (extra !== undefined)
+    throw new UsageError(`plimsoll size takes one model; got "${model ?? ''}" and "${extra}"`);
+  if (model === undefined && files.length === 0)
+    throw new UsageError(
+      'plimsoll size takes a model, or -f with a manifest; plimsoll size --help tells more',
+    );
+  if (model !== undefined && files.length > 0)
+    throw new UsageError('plimsoll size takes a model or -f with a manifest, not both');
+  const written = values.tp ?? values['tensor-parallel-size'];
+  if (written !== undefined && !/^[1-9]\d{0,3}$/.test(written))
+    throw new UsageError(`--tp takes a whole number of GPUs; got "${written}"`);
+  const { dtype } = values;
+  return {
+    command: 'size',
+    model,
+    files,
+    gpu: values.gpu,
+    tensorParallel: written === undefined ? undefined : Number(written),
+    dtype: dtype === undefined ? undefined : oneOf('--dtype', dtype, dtypes),
+    quantization: values.quantization,
+    maxModelLen: values['max-model-len'] === undefined ? undefined : tokenCount(values['max-model-len']),
+    format: oneOf('--format', values.format ?? 'text', ['text', 'json'] as const),
+  };
+}
+
+/** `131072`, `128k` (thousands) and `128K` (of 1024), as vLLM reads them. */
+function tokenCount(text: string): number {
+  const match = /^(\d{1,9}(?:\.\d+)?)([kmKM]?)$/.exec(text);
+  const factors: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, K: 1024, M: 1024 ** 2 };
+  const count = Math.trunc(Number(match?.[1]) * (factors[match?.[2] ?? ''] ?? 1));
+  if (match === null || !(count >= 1))
+    throw new UsageError(`--max-model-len takes a number of tokens such as 8192 or 32k; got "${text}"`);
+  return count;
+}
+
 /** Reads the arguments after the program's name. Throws {@link UsageError}. */
 export function parseArguments(argv: readonly string[]): Command {
   const [first, ...rest] = argv;
@@ -157,6 +249,8 @@ export function parseArguments(argv: readonly string[]): Command {
       return { command: 'version' };
     case 'lint':
       return parseLint(rest);
+    case 'size':
+      return parseSize(rest);
     case 'rules': {
       const { values, positionals } = parse(rest, {
         format: { type: 'string' },

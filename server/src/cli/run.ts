@@ -2,6 +2,7 @@ import { help, parseArguments, UsageError } from './arguments';
 import { explain } from './commands/explain';
 import { lintCommand } from './commands/lint';
 import { listRules } from './commands/rules';
+import { size } from './commands/size';
 import type { Host } from './host';
 
 /** Runs one command line. The result is the exit code: 0 clean, 1 findings, 2 bad usage or a failure. */
@@ -17,6 +18,8 @@ export async function runCli(argv: readonly string[], host: Host): Promise<numbe
         return 0;
       case 'lint':
         return await lintCommand(command, host);
+      case 'size':
+        return size(command, host);
       case 'rules':
         return listRules(command, host);
       case 'explain':

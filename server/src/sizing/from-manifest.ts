@@ -134,8 +134,8 @@ function isRepository(name: string): boolean {
 /** Values of `--quantization` that say only where the precision is written. */
 const saysNothing = /^(compressed-tensors|quark|torchao|modelopt_mixed|auto|auto-round|inc|ipex|none|null|)$/;
 
-/** `--quantization` as a precision: words of the engines that are no names of formats. */
-function precisionOption(engine: ModelServer['engine'], text: string): QuantizationId | undefined {
+/** `--quantization` as a precision, also by the engines' own words; `undefined` for one that is not known. */
+export function precisionOption(engine: ModelServer['engine'], text: string): QuantizationId | undefined {
   if (/^(modelopt|ptpc_fp8|deepspeedfp|fbgemm_fp8)$/.test(text)) return 'fp8';
   if (/^(modelopt_fp4|petit_nvfp4)$/.test(text)) return 'nvfp4';
   if (/^(experts_int8|tpu_int8|eetq|w8a8_int8|rtn)$/.test(text)) return 'int8';

@@ -40,7 +40,7 @@ function palette(color: boolean): Palette {
  * Text of a file or a message, made safe for a terminal: control characters, which could move the cursor or change
  * what stands before them, are shown as pictures; tabs become a space so that the marks below stay in line.
  */
-function printable(text: string): string {
+export function printable(text: string): string {
   return (
     text
       .replace(/\t/g, ' ')

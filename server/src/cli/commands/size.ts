@@ -1,0 +1,390 @@
+import { pathToFileURL } from 'node:url';
+import { formatBytes } from '../../kube/quantity';
+import { valueOf } from '../../kube/settings';
+import { titleOf } from '../../rules/naming';
+import { servingIn, serversOf } from '../../rules/model/servings';
+import { precisionOption, type Serving } from '../../sizing/from-manifest';
+import { gpuOfInstance, type GpuChoice } from '../../sizing/gpu-choices';
+import { findGpu, gpus, type Gpu } from '../../sizing/gpus';
+import type { ServingConfig } from '../../sizing/memory/estimate';
+import { describeParameters } from '../../sizing/memory/loaded-weights';
+import { modelCatalogue } from '../../sizing/models/catalogue';
+import { identifyModel } from '../../sizing/models/identify';
+import type { QuantizationId } from '../../sizing/models/quantization';
+import type { Range } from '../../sizing/models/range';
+import { priceBasis, priceDate } from '../../sizing/nodes/catalogue-data';
+import { findInstanceType } from '../../sizing/nodes/instances';
+import { placements, type Placement, type PlacementOptions } from '../../sizing/placements';
+import {
+  plainPlacements,
+  plainReport,
+  sizingReport,
+  type ReportOptions,
+  type SizingReport,
+} from '../../sizing/report';
+import { nearest } from '../../rules/nearest';
+import { Workspace } from '../../workspace/workspace';
+import { parseFile } from '../../yaml/parse';
+import { UsageError, type SizeCommand } from '../arguments';
+import { collect } from '../collect';
+import { readText } from '../disk';
+import { printable } from '../formats/text';
+import type { Host } from '../host';
+import { displayPath } from '../paths';
+
+/** `plimsoll size`: exit code 0 answered, 2 where the model or a file cannot be read. */
+export function size(command: SizeCommand, host: Host): number {
+  return command.model === undefined ? sizeOfFiles(command, host) : sizeOfModel(command.model, command, host);
+}
+
+/** A GPU by its name or that of an instance type. */
+function gpuNamed(name: string): Gpu {
+  const type = findInstanceType(name.toLowerCase());
+  const found = type === undefined ? findGpu(name) : gpuOfInstance(type);
+  if (found !== undefined) return found;
+  if (type !== undefined) throw new UsageError(`--gpu ${name}: that instance type has no GPU`);
+  const known = gpus.map(({ id }) => id);
+  const close = nearest(name.toLowerCase(), known);
+  throw new UsageError(
+    `--gpu takes a GPU such as l4, a10g, l40s, a100-80gb, h100, h200, or an instance type; got "${name}"${close === undefined ? '' : `, did you mean ${close}?`}`,
+  );
+}
+
+function quantizationOf({ quantization, dtype }: SizeCommand): QuantizationId | undefined {
+  if (quantization !== undefined) {
+    const found = precisionOption('vllm', quantization.toLowerCase());
+    if (found === undefined)
+      throw new UsageError(
+        `--quantization takes awq, gptq, fp8, int8, bitsandbytes, nvfp4, mxfp4, q4_k_m and the like; got "${quantization}"`,
+      );
+    return found;
+  }
+  return dtype === 'float32' || dtype === 'float' ? 'fp32' : undefined;
+}
+
+/** What a command line can overrule. */
+function overrides(command: SizeCommand): Partial<ServingConfig> {
+  const quantization = quantizationOf(command);
+  return {
+    ...(quantization === undefined ? {} : { quantization }),
+    ...(command.tensorParallel === undefined ? {} : { tensorParallel: command.tensorParallel }),
+    ...(command.maxModelLen === undefined ? {} : { maxModelLen: command.maxModelLen }),
+    ...(command.gpu === undefined ? {} : { gpu: gpuNamed(command.gpu) }),
+  };
+}
+
+function sizeOfModel(name: string, command: SizeCommand, host: Host): number {
+  const isOllama = /^[\w.-]+:[\w.-]+$/.test(name);
+  const model = identifyModel(name, isOllama ? { library: 'ollama' } : {});
+  if (model === undefined) {
+    const close = nearest(
+      name,
+      modelCatalogue.map(({ id }) => id),
+    );
+    host.stderr.write(
+      `plimsoll: the model "${printable(name)}" is not known, and its name does not say a size such as 8B; ${
+        close === undefined ? 'name the model that it is a copy of' : `did you mean ${close}?`
+      }\n`,
+    );
+    return 2;
+  }
+  const isGguf = model.quantization?.startsWith('gguf-') === true;
+  const engine = isGguf ? ({ kind: 'llama.cpp' } as const) : ({ kind: 'vllm' } as const);
+  const config: ServingConfig = { model, engine, ...overrides(command) };
+  const report = sizingReport(config, { engineTitle: isGguf ? 'llama.cpp' : 'vLLM' });
+  const found = whereItFits(config, command);
+  if (command.format === 'json') {
+    host.stdout.write(`${JSON.stringify(jsonOf(report, config, found), null, 2)}\n`);
+  } else {
+    host.stdout.write(`${textOf(report, config, found).join('\n')}\n`);
+  }
+  return 0;
+}
+
+interface Found {
+  readonly list: readonly Placement[];
+  /** The GPU that was asked for does not do; these are others. */
+  readonly instead: boolean;
+}
+
+/** The instance types on which it fits: those that were asked for, else any. */
+function whereItFits(config: ServingConfig, command: SizeCommand): Found {
+  // Without a length that was asked for, the list says for each type how long requests can be.
+  const wanted: ServingConfig =
+    config.maxModelLen === undefined ? { ...config, maxModelLen: 'auto' } : config;
+  const asked: PlacementOptions = {
+    ...(config.gpu === undefined ? {} : { gpu: config.gpu }),
+    ...(command.tensorParallel === undefined ? {} : { tensorParallel: command.tensorParallel }),
+  };
+  for (const unknownToo of [false, true]) {
+    const list = placements(wanted, { ...asked, unknownToo });
+    if (list.length > 0) return { list, instead: false };
+  }
+  return { list: placements(wanted), instead: Object.keys(asked).length > 0 };
+}
+
+const ownMaximum = ({ model }: ServingConfig): number | undefined => model.model?.maxPositions;
+
+function jsonOf(report: SizingReport, config: ServingConfig, found: Found): object {
+  return {
+    ...plainReport(report, ownMaximum(config)),
+    instanceTypes: plainPlacements(found.list, ownMaximum(config)),
+    priceBasis,
+    priceDate,
+  };
+}
+
+const tokens = (count: number): string => String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** `14.9 GiB`, `4.4 GiB (1.43 GiB to 5.02 GiB)`. */
+function rangeText({ low, expected, high }: Range): string {
+  const middle = formatBytes(expected);
+  const [from, to] = [formatBytes(low), formatBytes(high)];
+  return from === middle && to === middle ? middle : `${middle} (${from} to ${to})`;
+}
+
+function table(rows: readonly (readonly string[])[], indent: string): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  );
+  return rows.map((row) =>
+    `${indent}${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
+  );
+}
+
+/** Types in a list for reading; JSON has them all. */
+const shownTypes = 8;
+
+function textOf(report: SizingReport, config: ServingConfig, found: Found, command: SizeCommand): string[] {
+  const own = ownMaximum(config);
+  const known =
+    report.knownAs === undefined || report.knownAs === report.model ? '' : `, taken for ${report.knownAs}`;
+  const lines = [
+    printable(`${report.model}: ${describeParameters(report.parameters)} at ${report.precision}${known}`),
+    '',
+    ...arithmetic(report, own),
+  ];
+  if (report.gpu !== undefined) lines.push('', `${report.verdict}.`);
+  lines.push('', ...placementLines(found, own, config));
+  return lines;
+}
+
+function arithmetic(report: SizingReport, own: number | undefined): string[] {
+  const { estimate: result } = report;
+  const perGpu = report.tensorParallel * report.pipelineParallel;
+  const each = perGpu > 1 ? ' on each GPU' : '';
+  const rows: (readonly string[])[] = [['weights', rangeText(report.weights)]];
+  if (perGpu > 1) rows.push([`weights on each of ${perGpu} GPUs`, rangeText(result.weights.perGpu)]);
+  if (result.kvPerToken !== undefined)
+    rows.push([`KV cache of a token${each}`, rangeText(result.kvPerToken)]);
+  if (own !== undefined) rows.push(["the model's own maximum length", `${tokens(own)} tokens`]);
+  rows.push(['host memory of a pod while it loads', rangeText(report.host.need)]);
+  if (result.gpuMemory === undefined) return table(rows, '  ');
+  const { gpu } = report;
+  rows.push(
+    [`memory of ${gpu?.label ?? 'the GPU'}`, rangeText(result.gpuMemory)],
+    ...(result.budget === undefined ? [] : [['  the engine may fill', rangeText(result.budget)]]),
+    ['  weights', rangeText(result.weights.perGpu)],
+    ['  CUDA context, NCCL', rangeText(result.nonTorch)],
+    ['  activations', rangeText(result.activation)],
+    ['  CUDA graphs', rangeText(result.cudaGraphs)],
+  );
+  if (result.kv !== undefined) rows.push(['  left for the KV cache', rangeText(result.kv.available)]);
+  if (result.kvNeeded !== undefined)
+    rows.push([
+      `  a request of ${tokens(report.requestedLength ?? 0)} tokens needs`,
+      rangeText(result.kvNeeded),
+    ]);
+  return table(rows, '  ');
+}
+
+function placementLines(
+  { list, instead }: Found,
+  own: number | undefined,
+  { maxModelLen }: ServingConfig,
+): string[] {
+  if (list.length === 0) {
+    return [
+      'It fits on no single instance type of the catalogue; it takes several nodes, or a smaller precision.',
+    ];
+  }
+  const length = typeof maxModelLen === 'number' ? ` with requests of ${tokens(maxModelLen)} tokens` : '';
+  const head = `${instead ? 'Instance types on which it fits instead' : 'Instance types on which it fits'}${length}, cheapest first (${priceBasis}, ${priceDate}):`;
+  const shown = plainPlacements(list.slice(0, shownTypes), own);
+  const rows = shown.map(
+    ({ instanceType, gpu, gpus: count, tensorParallel, pricePerHour, maxModelLen: longest, fits }) => [
+      instanceType,
+      `${count} x ${gpu}`,
+      `tensor parallel ${tensorParallel}`,
+      pricePerHour === null ? 'no price' : `$${pricePerHour.toFixed(2)}`,
+      longest === null ? '' : `up to ${tokens(longest)} tokens`,
+      fits === 'unknown' ? 'may fit' : '',
+    ],
+  );
+  const more = list.length - shown.length;
+  return [head, ...table(rows, '  '), ...(more > 0 ? [`  and ${more} more (--format json lists all)`] : [])];
+}
+
+/** One server of a manifest. */
+interface Sized {
+  readonly path: string;
+  readonly resource: string;
+  readonly container: string;
+  readonly serving: Serving | undefined;
+  /** The model as it is named, where that is known. */
+  readonly model: string | undefined;
+  readonly engine: string;
+}
+
+function sizeOfFiles(command: SizeCommand, host: Host): number {
+  const collected = collect(command.files, [], { cwd: host.cwd, gitignore: true });
+  let failed = false;
+  const complain = (path: string, message: string): void => {
+    failed = true;
+    host.stderr.write(`plimsoll: ${printable(displayPath(path, host.cwd))}: ${message}\n`);
+  };
+  for (const { path, message } of collected.problems) complain(path, message);
+  const uris = new Set<string>();
+  const sources = [...collected.files, ...collected.context].flatMap((path, index) => {
+    const read = readText(path);
+    const uri = pathToFileURL(path).href;
+    const isAsked = index < collected.files.length;
+    if ('text' in read) {
+      if (isAsked) uris.add(uri);
+      return [parseFile(uri, read.text)];
+    }
+    if (isAsked) complain(path, read.problem);
+    return [];
+  });
+  const workspace = Workspace.empty.withAll(sources);
+  const servers = [...uris].sort().flatMap((uri) => sizedIn(workspace, uri, host));
+  if (servers.length === 0) {
+    if (!failed)
+      host.stderr.write(`plimsoll: no model server in ${command.files.map(printable).join(', ')}\n`);
+    return 2;
+  }
+  if (command.format === 'json') {
+    const all = servers.map((server) => jsonOfServer(server, command));
+    // Where there is one server its figures stand at the top, as for a model that is named.
+    const [only] = all;
+    const top = all.length === 1 && only !== undefined ? only : {};
+    host.stdout.write(`${JSON.stringify({ ...top, servers: all }, null, 2)}\n`);
+  } else {
+    host.stdout.write(`${servers.flatMap((server) => [...textOfServer(server, command), '']).join('\n')}`);
+  }
+  return failed ? 2 : 0;
+}
+
+function sizedIn(workspace: Workspace, uri: string, host: Host): readonly Sized[] {
+  return workspace.resourcesOf(uri).flatMap((resource) =>
+    serversOf(resource).map((server) => ({
+      path: displayPath(uri, host.cwd),
+      resource: titleOf(resource),
+      container: server.container.name,
+      serving: servingIn(workspace, server),
+      model: valueOf(server.model),
+      engine: server.title,
+    })),
+  );
+}
+
+/** The configuration to show: as written, with what the command line overrules. */
+function configOf(serving: Serving, command: SizeCommand): ServingConfig | undefined {
+  const config = serving.config ?? serving.bestCase;
+  return config === undefined ? undefined : { ...config, ...overrides(command) };
+}
+
+/** The smallest GPU that the pod may get: what fits there fits on the others. */
+function shownChoice({ gpus: { choices, named } }: Serving, command: SizeCommand): GpuChoice | undefined {
+  return command.gpu === undefined && named ? choices[0] : undefined;
+}
+
+interface Shown {
+  readonly report: SizingReport;
+  readonly config: ServingConfig;
+  readonly found: Found;
+  readonly others: readonly { readonly label: string; readonly report: SizingReport }[];
+}
+
+function shownOf({ serving, engine }: Sized, command: SizeCommand): Shown | undefined {
+  const base = serving === undefined ? undefined : configOf(serving, command);
+  if (serving === undefined || base === undefined) return undefined;
+  const { server, group } = serving;
+  const loadFormat = valueOf(server.loadFormat);
+  const options: ReportOptions = {
+    engineTitle: engine,
+    ...(group.perPod === undefined || group.perPod === 0 ? {} : { workersPerPod: group.perPod }),
+    ...(loadFormat === undefined ? {} : { loadFormat }),
+  };
+  const on = (choice: GpuChoice | undefined): ServingConfig =>
+    choice === undefined
+      ? base
+      : { ...base, gpu: choice.gpu, ...(choice.slice === undefined ? {} : { gpuMemory: choice.memory }) };
+  const choice = shownChoice(serving, command);
+  const config = on(choice);
+  const others = choice === undefined ? [] : serving.gpus.choices.slice(1);
+  return {
+    config,
+    report: withDoubt(sizingReport(config, options), serving),
+    found: whereItFits(base, command),
+    others: others.map((other) => ({
+      label: other.label,
+      report: withDoubt(sizingReport(on(other), options), serving),
+    })),
+  };
+}
+
+/** Where an option is only known later, only that it does not fit is certain. */
+function withDoubt(report: SizingReport, { config, assumptions }: Serving): SizingReport {
+  const isDoubtful = config === undefined && report.fits === 'yes';
+  return {
+    ...report,
+    ...(isDoubtful
+      ? {
+          fits: 'unknown',
+          verdict: 'It may fit: the manifest leaves open what is loaded and how it is spread',
+        }
+      : {}),
+    reasons: [...report.reasons, ...assumptions],
+  };
+}
+
+function jsonOfServer(sized: Sized, command: SizeCommand): object {
+  const where = {
+    file: sized.path,
+    resource: sized.resource,
+    container: sized.container,
+    engine: sized.engine,
+  };
+  const shown = shownOf(sized, command);
+  if (shown === undefined) {
+    return { ...where, model: sized.model ?? null, fits: 'unknown', reasons: [whyNot(sized)] };
+  }
+  const own = ownMaximum(shown.config);
+  return {
+    ...where,
+    ...jsonOf(shown.report, shown.config, shown.found),
+    otherGpus: shown.others.map(({ report }) => {
+      const { gpu, fits, kvAvailable, maxModelLen, verdict } = plainReport(report, own);
+      return { gpu, fits, kvAvailable, maxModelLen, verdict };
+    }),
+  };
+}
+
+function whyNot({ model, serving }: Sized): string {
+  if (model === undefined) return 'the manifest does not tell the model';
+  return serving === undefined
+    ? `the model "${model}" is not known, and its name does not say a size`
+    : 'how the model is spread over GPUs, or how much of it is kept in host memory, is only known later';
+}
+
+function textOfServer(sized: Sized, command: SizeCommand): string[] {
+  const head = printable(
+    `${sized.path}: ${sized.resource}, container "${sized.container}" (${sized.engine})`,
+  );
+  const shown = shownOf(sized, command);
+  if (shown === undefined) return [head, printable(`  unknown: ${whyNot(sized)}`)];
+  const others = shown.others.map(({ label, report }) => `  on ${label}: ${report.verdict}.`);
+  const body = textOf(shown.report, shown.config, shown.found);
+  return [head, ...body, ...(others.length === 0 ? [] : ['', 'Other GPUs that the pod may get:', ...others])];
+}

@@ -17,7 +17,7 @@ import {
 } from './gpus';
 import { MiB, type Range } from './models/range';
 import { instanceTypes, type InstanceType } from './nodes/instances';
-import { instanceLabel, instanceTypeLabel, labelMeaning } from './nodes/labels';
+import { instanceLabel, labelMeaning } from './nodes/labels';
 import { typesOf } from './nodes/read-pool';
 
 /** One kind of GPU that a pod may get. */

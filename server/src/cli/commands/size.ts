@@ -155,7 +155,7 @@ function table(rows: readonly (readonly string[])[], indent: string): string[] {
 /** Types in a list for reading; JSON has them all. */
 const shownTypes = 8;
 
-function textOf(report: SizingReport, config: ServingConfig, found: Found, command: SizeCommand): string[] {
+function textOf(report: SizingReport, config: ServingConfig, found: Found): string[] {
   const own = ownMaximum(config);
   const known =
     report.knownAs === undefined || report.knownAs === report.model ? '' : `, taken for ${report.knownAs}`;

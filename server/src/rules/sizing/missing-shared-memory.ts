@@ -110,7 +110,14 @@ function gpuWorkers(container: Container): Workers | undefined {
 /** The author has dealt with it by telling NCCL to do without. */
 function avoidsSharedMemory(container: Container): boolean {
   const disabled = envValue(container, 'NCCL_SHM_DISABLE');
-  return disabled.state === 'known' ? disabled.text !== '0' : disabled.variable !== undefined;
+  switch (disabled.state) {
+    case 'known':
+      return disabled.text !== '0';
+    case 'unknown':
+      return disabled.variable !== undefined;
+    case 'absent':
+      return false;
+  }
 }
 
 const trainingPrograms = /^(torchrun|deepspeed|accelerate)$/;

@@ -101,7 +101,6 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
   let workspace = Workspace.empty.withAll([...input.texts].map(([uri, text]) => parseFile(uri, text)));
 
   const internal: InternalError[] = [];
-  let results: readonly FileResult[];
   let fixed = 0;
   let fixedText: string | undefined;
   let failed = input.failed;
@@ -126,10 +125,18 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
       fixedText = workspace.files.get(input.reported[0] ?? '')?.text ?? '';
   }
   const outcome = lint(workspace, configFor, { uris: input.reported });
-  results = outcome.files;
   internal.push(...outcome.internalErrors);
 
-  const report = makeReport({ command, host, workspace, results, problems, input, internal, fixed });
+  const report = makeReport({
+    command,
+    host,
+    workspace,
+    results: outcome.files,
+    problems,
+    input,
+    internal,
+    fixed,
+  });
   const text = format(report, command.format, command.color ?? wantsColor(host));
   if (fixedText !== undefined) {
     // The fixed document is what a pipe wants; the findings that are left go beside it.

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiOf, type Api } from './api';
 import { labsFolder } from './home';
 import { ensureNamespace } from './manifest';
+import { waitFor } from './wait';
 import { isAlive, readState, type LabState, type User } from './state';
 
 /** The lab as a test sees it. */
@@ -12,8 +14,8 @@ export interface Lab {
   as(user: User): Api;
   /** Whether the addresses of pods are this machine, so that the API server's pod proxy and Prometheus reach us. */
   readonly hasPodNetwork: boolean;
-  /** Makes a namespace of that name, with its default service account, and answers the name. */
-  namespace(name: string): Promise<string>;
+  /** Makes a namespace that no test has used before, of a name that starts so, and answers the name. */
+  namespace(prefix: string): Promise<string>;
 }
 
 /** The lab of this test run, or the one that `npm run cluster -- up` has started. Throws when neither runs. */
@@ -35,8 +37,15 @@ export function useLab(): Lab {
     admin,
     as,
     hasPodNetwork: state.namespace !== undefined && insideNetwork(state),
-    namespace: async (name) => {
+    namespace: async (prefix) => {
+      const name = `${prefix.slice(0, 50)}-${randomBytes(4).toString('hex')}`;
       await ensureNamespace(admin, name);
+      // Pods are admitted once it is there.
+      await waitFor(
+        `the service account of ${name}`,
+        () => admin.find(`/api/v1/namespaces/${name}/serviceaccounts/default`),
+        60_000,
+      );
       return name;
     },
   };

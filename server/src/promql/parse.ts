@@ -44,8 +44,8 @@ function parse(query: string): ParsedQuery {
   const tree = parser.parse(text);
   const problem = syntaxProblem(query, tree);
   if (problem !== undefined) return { ok: false, problem };
-  const top = tree.topNode.firstChild;
-  if (top === null)
+  const [top] = children(tree.topNode);
+  if (top === undefined)
     return { ok: false, problem: { start: 0, end: query.length, message: 'the query is empty' } };
   try {
     const expression = new Reader(query).expression(top);

@@ -41,10 +41,10 @@ function useWindow(resource: Resource, cooldown: Entry): Fix | undefined {
   const path = ['scaleDown', 'stabilizationWindowSeconds'];
   if (!isBehaviorAbsent(autoscaler, ...path)) return undefined;
   const [, first = '', ...below] = autoscaler.behaviorPath;
-  // Where the block is new it stands before the triggers, so that it never touches the line that goes.
+  // Where the block is new it stands before the line that goes, so that the two never touch.
   const window =
     entryOf(spec, first) === undefined
-      ? insertKey(document, spec, first, nested([...below, ...path], seconds), { before: 'triggers' })
+      ? insertKey(document, spec, first, nested([...below, ...path], seconds), { before: 'cooldownPeriod' })
       : insertPath(document, spec, [first, ...below, ...path], seconds);
   const parts: readonly (readonly Edit[] | undefined)[] = [
     removeEntry(document, spec, 'cooldownPeriod'),

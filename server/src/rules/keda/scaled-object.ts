@@ -1,6 +1,6 @@
 import type { Count } from '../../kube/count';
 import { isAbsent, type Resource } from '../../kube/resource';
-import { insertKey } from '../../yaml/edit';
+import { insertKey, replaceScalar } from '../../yaml/edit';
 import { entryOf, mapIn, textIn, type Entry, type ScalarNode } from '../../yaml/node';
 import type { Fix } from '../rule';
 
@@ -29,13 +29,14 @@ export function shownCount(count: Count & { readonly known: true }): string {
 /** Writes a minimum of one replica, in place of a written zero or as a new key. */
 export function keepOneReplica(resource: Resource, written: ScalarNode | undefined): Fix | undefined {
   const spec = mapIn(resource.root, 'spec');
+  const { document } = resource.placed;
   const edits =
     written !== undefined
-      ? [{ start: written.start, end: written.end, newText: '1' }]
+      ? replaceScalar(document, written, 1)
       : spec === undefined
         ? undefined
-        : insertKey(resource.placed.document, spec, 'minReplicaCount', 1, { before: 'maxReplicaCount' });
-  if (edits === undefined || written?.borrowed === true) return undefined;
+        : insertKey(document, spec, 'minReplicaCount', 1, { before: 'maxReplicaCount' });
+  if (edits === undefined) return undefined;
   return { title: 'Keep at least 1 replica', safe: false, edits };
 }
 

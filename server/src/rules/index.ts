@@ -4,15 +4,19 @@ import contextExceedsKvCache from './model/context-exceeds-kv-cache';
 import cpuLimitEqualsRequest from './resources/cpu-limit-equals-request';
 import cpuPodToleratesGpuTaint from './scheduling/cpu-pod-tolerates-gpu-taint';
 import doNotDisruptMisplaced from './placement/do-not-disrupt-misplaced';
+import dtypeUnsupportedOnGpu from './model/dtype-unsupported-on-gpu';
 import extendedResourceNotInteger from './gpu/extended-resource-not-integer';
+import gpuMemoryUtilizationExtreme from './model/gpu-memory-utilization-extreme';
 import gpuNotRequested from './model/gpu-not-requested';
 import gpuRequestDiffersFromLimit from './gpu/gpu-request-differs-from-limit';
 import gpuRequestWithoutLimit from './gpu/gpu-request-without-limit';
 import gpuTaintNotTolerated from './scheduling/gpu-taint-not-tolerated';
 import gpusLeftIdle from './model/gpus-left-idle';
 import gracePeriodTooShort from './probes/grace-period-too-short';
+import hostMemoryPinnedByOffload from './model/host-memory-pinned-by-offload';
 import hostRamBelowModel from './sizing/host-ram-below-model';
 import hpaCpuForGpuWorkload from './autoscaling/hpa-cpu-for-gpu-workload';
+import hpaExceedsNodeCapacity from './placement/hpa-exceeds-node-capacity';
 import hpaMinAboveMax from './autoscaling/hpa-min-above-max';
 import hpaRemovedApiVersion from './autoscaling/hpa-removed-api-version';
 import hpaScaleDownUnbounded from './autoscaling/hpa-scale-down-unbounded';
@@ -29,8 +33,12 @@ import kedaMissingFallback from './keda/keda-missing-fallback';
 import kedaNeverWakesUp from './keda/keda-never-wakes-up';
 import kedaQueryManySeries from './keda/keda-query-many-series';
 import kedaTriggerInvalid from './keda/keda-trigger-invalid';
+import memoryLimitFarAboveRequest from './model/memory-limit-far-above-request';
+import memoryRequestBelowModel from './model/memory-request-below-model';
+import migProfileMismatch from './placement/mig-profile-mismatch';
 import missingCpuLimit from './resources/missing-cpu-limit';
 import missingCpuRequest from './resources/missing-cpu-request';
+import missingEfaForMultiNode from './placement/missing-efa-for-multi-node';
 import missingGpuToleration from './scheduling/missing-gpu-toleration';
 import missingMemoryLimit from './resources/missing-memory-limit';
 import missingMemoryRequest from './resources/missing-memory-request';
@@ -38,7 +46,9 @@ import missingPdb from './availability/missing-pdb';
 import missingReadinessProbe from './probes/missing-readiness-probe';
 import missingSharedMemory from './sizing/missing-shared-memory';
 import missingTopologySpread from './availability/missing-topology-spread';
+import neuronResourceUnknown from './placement/neuron-resource-unknown';
 import noInstanceTypeFits from './placement/no-instance-type-fits';
+import nodeclassRootVolumeTooSmall from './karpenter/nodeclass-root-volume-too-small';
 import nodepoolDisruptsGpu from './karpenter/nodepool-disrupts-gpu';
 import nodepoolFractionalOrForeignGpu from './karpenter/nodepool-fractional-or-foreign-gpu';
 import nodepoolGpuUntainted from './karpenter/nodepool-gpu-untainted';
@@ -53,13 +63,17 @@ import pdbBlocksDrain from './availability/pdb-blocks-drain';
 import probePortUnknown from './probes/probe-port-unknown';
 import probesIdentical from './probes/probes-identical';
 import promqlSyntax from './keda/promql-syntax';
+import rayActorTakesEngineGpu from './model/ray-actor-takes-engine-gpu';
 import replicasWithAutoscaler from './autoscaling/replicas-with-autoscaler';
 import requestAboveLimit from './resources/request-above-limit';
+import serviceNameBreaksEngine from './model/service-name-breaks-engine';
 import sharedMemoryAboveLimit from './sizing/shared-memory-above-limit';
 import suspiciousQuantity from './resources/suspicious-quantity';
 import tensorParallelExceedsGpus from './model/tensor-parallel-exceeds-gpus';
+import tensorParallelNotDivisible from './model/tensor-parallel-not-divisible';
 import topologySpreadSelectsNothing from './availability/topology-spread-selects-nothing';
 import twoAutoscalers from './autoscaling/two-autoscalers';
+import unboundedMemoryVolume from './model/unbounded-memory-volume';
 import unknownNodeLabel from './placement/unknown-node-label';
 import weightsExceedVram from './model/weights-exceed-vram';
 
@@ -69,15 +83,19 @@ export const rules: readonly Rule[] = [
   cpuLimitEqualsRequest,
   cpuPodToleratesGpuTaint,
   doNotDisruptMisplaced,
+  dtypeUnsupportedOnGpu,
   extendedResourceNotInteger,
+  gpuMemoryUtilizationExtreme,
   gpuNotRequested,
   gpuRequestDiffersFromLimit,
   gpuRequestWithoutLimit,
   gpuTaintNotTolerated,
   gpusLeftIdle,
   gracePeriodTooShort,
+  hostMemoryPinnedByOffload,
   hostRamBelowModel,
   hpaCpuForGpuWorkload,
+  hpaExceedsNodeCapacity,
   hpaMinAboveMax,
   hpaRemovedApiVersion,
   hpaScaleDownUnbounded,
@@ -94,8 +112,12 @@ export const rules: readonly Rule[] = [
   kedaNeverWakesUp,
   kedaQueryManySeries,
   kedaTriggerInvalid,
+  memoryLimitFarAboveRequest,
+  memoryRequestBelowModel,
+  migProfileMismatch,
   missingCpuLimit,
   missingCpuRequest,
+  missingEfaForMultiNode,
   missingGpuToleration,
   missingMemoryLimit,
   missingMemoryRequest,
@@ -103,7 +125,9 @@ export const rules: readonly Rule[] = [
   missingReadinessProbe,
   missingSharedMemory,
   missingTopologySpread,
+  neuronResourceUnknown,
   noInstanceTypeFits,
+  nodeclassRootVolumeTooSmall,
   nodepoolDisruptsGpu,
   nodepoolFractionalOrForeignGpu,
   nodepoolGpuUntainted,
@@ -118,13 +142,17 @@ export const rules: readonly Rule[] = [
   probePortUnknown,
   probesIdentical,
   promqlSyntax,
+  rayActorTakesEngineGpu,
   replicasWithAutoscaler,
   requestAboveLimit,
+  serviceNameBreaksEngine,
   sharedMemoryAboveLimit,
   suspiciousQuantity,
   tensorParallelExceedsGpus,
+  tensorParallelNotDivisible,
   topologySpreadSelectsNothing,
   twoAutoscalers,
+  unboundedMemoryVolume,
   unknownNodeLabel,
   weightsExceedVram,
 ];
@@ -135,15 +163,19 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'cpu-limit-equals-request': 'resources',
   'cpu-pod-tolerates-gpu-taint': 'scheduling',
   'do-not-disrupt-misplaced': 'placement',
+  'dtype-unsupported-on-gpu': 'model',
   'extended-resource-not-integer': 'gpu',
+  'gpu-memory-utilization-extreme': 'model',
   'gpu-not-requested': 'model',
   'gpu-request-differs-from-limit': 'gpu',
   'gpu-request-without-limit': 'gpu',
   'gpu-taint-not-tolerated': 'scheduling',
   'gpus-left-idle': 'model',
   'grace-period-too-short': 'probes',
+  'host-memory-pinned-by-offload': 'model',
   'host-ram-below-model': 'sizing',
   'hpa-cpu-for-gpu-workload': 'autoscaling',
+  'hpa-exceeds-node-capacity': 'placement',
   'hpa-min-above-max': 'autoscaling',
   'hpa-removed-api-version': 'autoscaling',
   'hpa-scale-down-unbounded': 'autoscaling',
@@ -160,8 +192,12 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'keda-never-wakes-up': 'keda',
   'keda-query-many-series': 'keda',
   'keda-trigger-invalid': 'keda',
+  'memory-limit-far-above-request': 'model',
+  'memory-request-below-model': 'model',
+  'mig-profile-mismatch': 'placement',
   'missing-cpu-limit': 'resources',
   'missing-cpu-request': 'resources',
+  'missing-efa-for-multi-node': 'placement',
   'missing-gpu-toleration': 'scheduling',
   'missing-memory-limit': 'resources',
   'missing-memory-request': 'resources',
@@ -169,7 +205,9 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'missing-readiness-probe': 'probes',
   'missing-shared-memory': 'sizing',
   'missing-topology-spread': 'availability',
+  'neuron-resource-unknown': 'placement',
   'no-instance-type-fits': 'placement',
+  'nodeclass-root-volume-too-small': 'karpenter',
   'nodepool-disrupts-gpu': 'karpenter',
   'nodepool-fractional-or-foreign-gpu': 'karpenter',
   'nodepool-gpu-untainted': 'karpenter',
@@ -184,13 +222,17 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'probe-port-unknown': 'probes',
   'probes-identical': 'probes',
   'promql-syntax': 'keda',
+  'ray-actor-takes-engine-gpu': 'model',
   'replicas-with-autoscaler': 'autoscaling',
   'request-above-limit': 'resources',
+  'service-name-breaks-engine': 'model',
   'shared-memory-above-limit': 'sizing',
   'suspicious-quantity': 'resources',
   'tensor-parallel-exceeds-gpus': 'model',
+  'tensor-parallel-not-divisible': 'model',
   'topology-spread-selects-nothing': 'availability',
   'two-autoscalers': 'autoscaling',
+  'unbounded-memory-volume': 'model',
   'unknown-node-label': 'placement',
   'weights-exceed-vram': 'model',
 };

@@ -2,10 +2,9 @@ import { otherCloud } from '../../kube/clouds';
 import { podTemplates, type PodTemplate } from '../../kube/pod-carriers';
 import { normaliseLabel } from '../../kube/value-set';
 import { explain, openings, type Exclusion, type PoolExplanation } from '../../sizing/nodes/explain';
-import { fit, prepareFit, type FitContext } from '../../sizing/nodes/fit';
+import { fit } from '../../sizing/nodes/fit';
 import { labelMeaning } from '../../sizing/nodes/labels';
 import type { PodSpec } from '../../sizing/nodes/pod';
-import type { NodePoolSpec } from '../../sizing/nodes/pool';
 import type { Workspace } from '../../workspace/workspace';
 import { entryOf, getIn, isNull, itemsIn, mapIn, scalarIn, textIn } from '../../yaml/node';
 import { containerField } from '../resources/wording';
@@ -13,6 +12,7 @@ import { mayBePatched } from '../overlays';
 import { defineRule, type Place, type Related, type Report, type Severity } from '../rule';
 import { askedResource, placeOfRequirement, requirementsOn } from './demand';
 import { knowsTaint, meantPools, type MeantPool } from './meant-pools';
+import { ownSelection } from './possible-types';
 import { withoutStrangeLabels } from './strange-labels';
 import { podOf, poolTitle, surroundingsOf, type Pool, type Surroundings } from './surroundings';
 import { amountWords, bareAmount, listWords, someOf, typeWords } from './words';
@@ -323,43 +323,15 @@ function together(judge: Judge): readonly Found[] | undefined {
   ];
 }
 
-/** A pool without requirements: what a pod's own labels leave of all types. */
-const anyPool: Readonly<Record<'karpenter' | 'auto-mode', NodePoolSpec>> = {
-  karpenter: { kind: 'node-pool', name: '', provider: 'karpenter', requirements: [] },
-  'auto-mode': { kind: 'node-pool', name: '', provider: 'auto-mode', requirements: [] },
-};
-
-const contexts: Partial<Record<'karpenter' | 'auto-mode', FitContext>> = {};
-
 /**
  * The types that a pod itself selects lack what it asks for, whatever the pools. Of memory only what exceeds the
  * machine's own, since what a node keeps back depends on how it is set up.
  */
 function againstItsOwnLabels(workspace: Workspace, template: PodTemplate): readonly Found[] {
   const pod = podOf(workspace, template);
-  const selector = Object.entries(pod.nodeSelector ?? {});
-  const expressions = (pod.requiredTerms ?? []).map(({ matchExpressions }) => matchExpressions ?? []);
-  const keys = [...selector.map(([key]) => key), ...expressions.flat().map(({ key }) => key)];
-  const provider = keys.some((key) => key.startsWith('eks.amazonaws.com/instance-'))
-    ? 'auto-mode'
-    : 'karpenter';
-  const decides = (key: string): boolean => labelMeaning(normaliseLabel(key), provider).kind === 'instance';
-  if (!keys.some(decides)) return [];
-  const { nodeSelector: _, requiredTerms: __, preferredTerms: ___, ...rest } = pod;
-  const kept = selector.filter(([key]) => decides(key));
-  const terms = expressions.map((list) => list.filter(({ key }) => decides(key)));
-  const own: PodSpec = {
-    ...rest,
-    openTolerations: true,
-    ...(kept.length > 0 && { nodeSelector: Object.fromEntries(kept) }),
-    ...(terms.length > 0 &&
-      terms.every((list) => list.length > 0) && {
-        requiredTerms: terms.map((matchExpressions) => ({ matchExpressions })),
-      }),
-  };
-  const context = (contexts[provider] ??= prepareFit([anyPool[provider]]));
-  if (fit(context, own).verdict !== 'none') return [];
-  const [explanation] = explain(context, own);
+  const own = ownSelection(pod);
+  if (own === undefined || fit(own.context, own.pod).verdict !== 'none') return [];
+  const [explanation] = explain(own.context, own.pod);
   if (explanation === undefined) return [];
   return explanation.exclusions.flatMap((exclusion) =>
     exclusion.kind === 'resource'

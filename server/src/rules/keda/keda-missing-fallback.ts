@@ -1,5 +1,6 @@
 import { autoscalerOf } from '../../kube/autoscalers';
 import { triggersOf } from '../../kube/keda/read-triggers';
+import { triggerTypes } from '../../kube/keda/trigger-types';
 import { isAbsent, type Resource } from '../../kube/resource';
 import { insertKey } from '../../yaml/edit';
 import { mapIn } from '../../yaml/node';
@@ -21,7 +22,7 @@ export default defineRule({
   check(resource, { report }) {
     const spec = mapIn(resource.root, 'spec');
     if (spec === undefined || !isAbsent(resource, spec, 'fallback')) return;
-    const trigger = triggersOf(resource).find(({ type }) => !local.includes(type));
+    const trigger = triggersOf(resource).find(({ type }) => triggerTypes.has(type) && !local.includes(type));
     if (trigger === undefined) return;
     report({
       at: trigger.typeNode,

@@ -44,7 +44,18 @@ interface Layer {
   readonly pure: boolean;
 }
 
-const core = ['yaml', 'promql', 'kube', 'sizing', 'workspace', 'live', 'autoscale', 'rules', 'engine', 'panel'];
+const core = [
+  'yaml',
+  'promql',
+  'kube',
+  'sizing',
+  'workspace',
+  'live',
+  'autoscale',
+  'rules',
+  'engine',
+  'panel',
+];
 
 /** ARCHITECTURE.md, "Layers", as data. A folder that is not listed here is an error. */
 const layers: Readonly<Record<string, Layer>> = {

@@ -119,6 +119,9 @@ function misspellings(
   return found;
 }
 
+/** Keys of the trigger itself that are easily written one step too deep. */
+const besideMetadata: readonly string[] = ['metricType', 'useCachedMetrics', 'authenticationRef'];
+
 function missingReport(trigger: WrittenTrigger, missing: readonly TriggerProblem[]): Report {
   const [first] = missing;
   const names = missing.map(({ message }) => message);
@@ -149,6 +152,13 @@ function problemReport(
   }
   const name = 'name' in problem.at ? problem.at.name : '';
   const meant = misspelt.get(name);
+  if (besideMetadata.includes(name) && problem.topic === 'misspelt') {
+    return {
+      at,
+      message: `${name} stands beside the metadata of a trigger, not in it, where KEDA passes over it`,
+      severity: 'warning',
+    };
+  }
   if (meant === undefined) {
     return {
       at,

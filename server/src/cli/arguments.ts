@@ -44,8 +44,18 @@ export interface SizeCommand {
   readonly format: 'text' | 'json';
 }
 
+export interface FitCommand {
+  readonly command: 'fit';
+  readonly paths: readonly string[];
+  /** `name` or `namespace/name`; `undefined` for all workloads. */
+  readonly workload: string | undefined;
+  readonly format: 'text' | 'json';
+  readonly gitignore: boolean;
+}
+
 export type Command =
   | LintCommand
+  | FitCommand
   | SizeCommand
   | RulesCommand
   | ExplainCommand
@@ -63,6 +73,7 @@ Tells whether AI workloads on Kubernetes will fit: GPUs, host RAM, autoscaling, 
 Commands:
   lint [paths]      Check manifests (files and folders; default: the current folder)
   size <model>      Tell what a model needs, and where it fits; -f reads it from manifests
+  fit [paths]       Say on which instance types the workloads can run, at what price, and else why not
   rules             List all rules
   explain <rule>    Print the documentation of a rule
 
@@ -110,6 +121,20 @@ In JSON all sizes are {low, expected, high} in bytes: weights of the whole model
 kvAvailable on one GPU; host memory of a pod while it loads. maxModelLen is the longest request that fits, in tokens.
 
 Exit codes: 0 answered, whatever the answer is; 2 bad usage, an unknown model or a failure
+`,
+  fit: `Usage: plimsoll fit [-f <path>]... [--workload <namespace/name>] [--format text|json]
+
+For each workload in files and folders: the NodePools and node groups that can run its pods, the instance types with
+their prices, cheapest first, and where none can, what keeps the pods out and which type comes nearest. Nothing is
+asked of a cluster or of AWS. Without paths: the current folder.
+
+Options:
+  -f, --file <path>         A file or folder; may be given several times
+  --workload <name>         Only this workload, by its name or as namespace/name
+  --format <format>         text (default) or json
+  --no-gitignore            Also read what .gitignore names in folders
+
+Exit codes: 0 every workload fits or may, 1 one cannot run on any type, 2 bad usage or a failure
 `,
   rules: `Usage: plimsoll rules [--format text|json]
 
@@ -234,6 +259,30 @@ function tokenCount(text: string): number {
   return count;
 }
 
+function parseFit(args: readonly string[]): Command {
+  const { values, positionals } = parse(args, {
+    file: { type: 'string', short: 'f', multiple: true },
+    workload: { type: 'string' },
+    format: { type: 'string' },
+    'no-gitignore': { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (values.help === true) return { command: 'help', topic: 'fit' };
+  const paths = [...(values.file ?? []), ...positionals];
+  if (paths.includes('-')) {
+    throw new UsageError(
+      'plimsoll fit compares workloads with NodePools of several files; it reads no standard input',
+    );
+  }
+  return {
+    command: 'fit',
+    paths,
+    workload: values.workload,
+    format: oneOf('--format', values.format ?? 'text', ['text', 'json'] as const),
+    gitignore: values['no-gitignore'] !== true,
+  };
+}
+
 /** Reads the arguments after the program's name. Throws {@link UsageError}. */
 export function parseArguments(argv: readonly string[]): Command {
   const [first, ...rest] = argv;
@@ -249,6 +298,8 @@ export function parseArguments(argv: readonly string[]): Command {
       return { command: 'version' };
     case 'lint':
       return parseLint(rest);
+    case 'fit':
+      return parseFit(rest);
     case 'size':
       return parseSize(rest);
     case 'rules': {

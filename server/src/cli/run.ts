@@ -1,5 +1,6 @@
 import { help, parseArguments, UsageError } from './arguments';
 import { explain } from './commands/explain';
+import { fitCommand } from './commands/fit';
 import { lintCommand } from './commands/lint';
 import { listRules } from './commands/rules';
 import { size } from './commands/size';
@@ -20,6 +21,8 @@ export async function runCli(argv: readonly string[], host: Host): Promise<numbe
         return await lintCommand(command, host);
       case 'size':
         return size(command, host);
+      case 'fit':
+        return fitCommand(command, host);
       case 'rules':
         return listRules(command, host);
       case 'explain':

@@ -36,16 +36,16 @@ export function ownSelection(pod: PodSpec): OwnSelection | undefined {
     : 'karpenter';
   const decides = (key: string): boolean => labelMeaning(normaliseLabel(key), provider).kind === 'instance';
   if (!keys.some(decides)) return undefined;
-  const { nodeSelector: _, requiredTerms: __, preferredTerms: ___, ...rest } = pod;
+  const { nodeSelector: _, requiredTerms: __, preferredTerms: ___, openTolerations: ____, ...rest } = pod;
   const kept = selector.filter(([key]) => decides(key));
   const terms = expressions.map((list) => list.filter(({ key }) => decides(key)));
   let context = contexts.get(provider);
   if (context === undefined) contexts.set(provider, (context = prepareFit([anyPool[provider]])));
   return {
     context,
+    // The pool has no taints, so that tolerations are no question.
     pod: {
       ...rest,
-      openTolerations: true,
       ...(kept.length > 0 && { nodeSelector: Object.fromEntries(kept) }),
       ...(terms.length > 0 &&
         terms.every((list) => list.length > 0) && {

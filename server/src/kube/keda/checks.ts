@@ -21,7 +21,8 @@ function placeOf(found: Reading, name: string): ProblemPlace {
 
 /** Whether the text of a field, when there is some, passes a test. */
 function passes(found: Reading, test: (text: string) => boolean): Truth {
-  return found.state === 'unknown' ? 'unknown' : truth(found.state === 'absent' || test(found.text));
+  if (found.state === 'value') return truth(test(found.text));
+  return found.state === 'absent' ? 'yes' : 'unknown';
 }
 
 /** Several fields of which each is missing when nothing is given. */

@@ -33,8 +33,10 @@ type Options = Partial<Omit<TriggerField, 'names' | 'form' | 'sources'>> & {
 
 type MakeField = (names: string, options?: Options) => TriggerField;
 
+const inMetadata: readonly FieldSource[] = ['metadata'];
+
 function maker(form: FieldForm): MakeField {
-  return (names, { from = ['metadata'], ...options } = {}) => {
+  return (names, { from = inMetadata, ...options } = {}) => {
     const [first = names, ...others] = names.split('|');
     return {
       names: [first, ...others],

@@ -95,8 +95,7 @@ function httpAuth(reader: TriggerReader): void {
   if (modes.state !== 'value') return;
   for (const mode of modes.text.split(',').map((part) => part.trim())) {
     const names = modeNeeds[mode];
-    if (names !== undefined)
-      needAuth(reader, 'yes', value(modes.name), names, `${modes.name} "${mode}"`);
+    if (names !== undefined) needAuth(reader, 'yes', value(modes.name), names, `${modes.name} "${mode}"`);
   }
 }
 

@@ -15,7 +15,10 @@ export interface VectorResult {
   readonly ok: boolean;
 }
 
-export type VectorRunner = (cases: unknown, extraArguments: readonly string[]) => VectorResult | Promise<VectorResult>;
+export type VectorRunner = (
+  cases: unknown,
+  extraArguments: readonly string[],
+) => VectorResult | Promise<VectorResult>;
 
 const kinds: Readonly<Record<string, () => Promise<{ run: VectorRunner }>>> = {
   memory: () => import('./memory'),
@@ -37,7 +40,9 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     cases = JSON.parse(readFileSync(resolve(file), 'utf8'));
   } catch (error) {
-    process.stderr.write(`${file}: cannot read the vectors: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(
+      `${file}: cannot read the vectors: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
     return 2;
   }
   const { run } = await load();

@@ -538,7 +538,8 @@ function kubeAiModel(container: Container): ModelServer | undefined {
   return build(container, kind, engineNode, args, lookup, gpuOnly);
 }
 
-interface ServeConfig {
+/** A YAML document in a string; positions of its nodes are its own, see {@link spanInServeConfig}. */
+export interface ServeConfig {
   readonly node: ScalarNode;
   readonly text: ScalarText;
   readonly root: YamlNode | undefined;
@@ -548,7 +549,7 @@ interface ServeConfig {
 const serveConfigs = new WeakMap<Resource, ServeConfig | null>();
 
 /** The Ray Serve configuration of a RayService, which is YAML in a string. */
-function serveConfigOf(resource: Resource): ServeConfig | undefined {
+export function serveConfigOf(resource: Resource): ServeConfig | undefined {
   const known = serveConfigs.get(resource);
   if (known !== undefined) return known ?? undefined;
   const node = scalarIn(resource.root, 'spec', 'serveConfigV2');
@@ -562,10 +563,15 @@ function serveConfigOf(resource: Resource): ServeConfig | undefined {
   return config ?? undefined;
 }
 
+/** Where a node of a Ray Serve configuration stands in the document of its RayService, without quotes. */
+export function spanInServeConfig(config: ServeConfig, node: YamlNode): Span {
+  const quotes = isScalar(node) && (node.style === 'single' || node.style === 'double') ? 1 : 0;
+  return config.text.span(config.offset + node.start + quotes, config.offset + node.end - quotes);
+}
+
 function nested(config: ServeConfig, node: YamlNode | undefined): Setting {
   if (node === undefined) return absent;
-  const quotes = isScalar(node) && (node.style === 'single' || node.style === 'double') ? 1 : 0;
-  const at: Span = config.text.span(config.offset + node.start + quotes, config.offset + node.end - quotes);
+  const at = spanInServeConfig(config, node);
   if (!isScalar(node) || node.unknown || /^\$\w+|\$\{/.test(node.text)) {
     return { state: 'unknown', at, node: config.node };
   }

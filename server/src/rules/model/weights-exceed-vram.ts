@@ -56,8 +56,9 @@ function judge({ server, gpus, bestCase: config }: Serving): Judged | undefined 
   const [smallest] = tooSmall;
   const shown = others.length === 0 ? tooSmall.at(-1) : smallest;
   if (shown === undefined) return undefined;
-  // Which cards are cheap or small is a matter of EC2, which says nothing of other clouds.
-  if (!gpus.named && otherCloud(server.container.template) !== undefined) return undefined;
+  // Which cards are small is a matter of EC2, which says nothing of other clouds; a runtime can name one.
+  const { template } = server.container;
+  if (!gpus.named && (template.resourcesElsewhere || otherCloud(template) !== undefined)) return undefined;
   const severity =
     others.length === 0 ? (gpus.exhaustive ? 'error' : 'warning') : gpus.named ? 'warning' : 'info';
   return {

@@ -48,15 +48,24 @@ import missingSharedMemory from './sizing/missing-shared-memory';
 import missingTopologySpread from './availability/missing-topology-spread';
 import neuronResourceUnknown from './placement/neuron-resource-unknown';
 import noInstanceTypeFits from './placement/no-instance-type-fits';
+import nodeclassAmiLatest from './karpenter/nodeclass-ami-latest';
+import nodeclassMaxPodsTooLow from './karpenter/nodeclass-max-pods-too-low';
 import nodeclassRootVolumeTooSmall from './karpenter/nodeclass-root-volume-too-small';
+import nodepoolArchOpen from './karpenter/nodepool-arch-open';
 import nodepoolDisruptsGpu from './karpenter/nodepool-disrupts-gpu';
+import nodepoolExpiresTooSoon from './karpenter/nodepool-expires-too-soon';
 import nodepoolFractionalOrForeignGpu from './karpenter/nodepool-fractional-or-foreign-gpu';
 import nodepoolGpuUntainted from './karpenter/nodepool-gpu-untainted';
 import nodepoolLimitBlocksSecondNode from './karpenter/nodepool-limit-blocks-second-node';
 import nodepoolLimitsWithoutAccelerator from './karpenter/nodepool-limits-without-accelerator';
 import nodepoolMatchesNoInstance from './karpenter/nodepool-matches-no-instance';
+import nodepoolMissingBudgets from './karpenter/nodepool-missing-budgets';
 import nodepoolMissingLimits from './karpenter/nodepool-missing-limits';
+import nodepoolNeverConsolidates from './karpenter/nodepool-never-consolidates';
+import nodepoolNoSpot from './karpenter/nodepool-no-spot';
 import nodepoolOutdatedField from './karpenter/nodepool-outdated-field';
+import nodepoolSingleInstanceType from './karpenter/nodepool-single-instance-type';
+import nodepoolSingleZone from './karpenter/nodepool-single-zone';
 import nodepoolSpotOnly from './karpenter/nodepool-spot-only';
 import outdatedNodeLabel from './placement/outdated-node-label';
 import pdbBlocksDrain from './availability/pdb-blocks-drain';
@@ -127,15 +136,24 @@ export const rules: readonly Rule[] = [
   missingTopologySpread,
   neuronResourceUnknown,
   noInstanceTypeFits,
+  nodeclassAmiLatest,
+  nodeclassMaxPodsTooLow,
   nodeclassRootVolumeTooSmall,
+  nodepoolArchOpen,
   nodepoolDisruptsGpu,
+  nodepoolExpiresTooSoon,
   nodepoolFractionalOrForeignGpu,
   nodepoolGpuUntainted,
   nodepoolLimitBlocksSecondNode,
   nodepoolLimitsWithoutAccelerator,
   nodepoolMatchesNoInstance,
+  nodepoolMissingBudgets,
   nodepoolMissingLimits,
+  nodepoolNeverConsolidates,
+  nodepoolNoSpot,
   nodepoolOutdatedField,
+  nodepoolSingleInstanceType,
+  nodepoolSingleZone,
   nodepoolSpotOnly,
   outdatedNodeLabel,
   pdbBlocksDrain,
@@ -207,15 +225,24 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'missing-topology-spread': 'availability',
   'neuron-resource-unknown': 'placement',
   'no-instance-type-fits': 'placement',
+  'nodeclass-ami-latest': 'karpenter',
+  'nodeclass-max-pods-too-low': 'karpenter',
   'nodeclass-root-volume-too-small': 'karpenter',
+  'nodepool-arch-open': 'karpenter',
   'nodepool-disrupts-gpu': 'karpenter',
+  'nodepool-expires-too-soon': 'karpenter',
   'nodepool-fractional-or-foreign-gpu': 'karpenter',
   'nodepool-gpu-untainted': 'karpenter',
   'nodepool-limit-blocks-second-node': 'karpenter',
   'nodepool-limits-without-accelerator': 'karpenter',
   'nodepool-matches-no-instance': 'karpenter',
+  'nodepool-missing-budgets': 'karpenter',
   'nodepool-missing-limits': 'karpenter',
+  'nodepool-never-consolidates': 'karpenter',
+  'nodepool-no-spot': 'karpenter',
   'nodepool-outdated-field': 'karpenter',
+  'nodepool-single-instance-type': 'karpenter',
+  'nodepool-single-zone': 'karpenter',
   'nodepool-spot-only': 'karpenter',
   'outdated-node-label': 'placement',
   'pdb-blocks-drain': 'availability',

@@ -17,6 +17,7 @@ import { findInstanceType, type InstanceType } from './instances';
 import { nodePoolLabel } from './labels';
 import { poolCandidates, prepareFit } from './fit';
 import type { NodePoolSpec } from './pool';
+import { otherTypes } from './other-types';
 import { admitsAbsence, readRequirements as readSets } from '../../kube/value-set';
 import type { RequirementSpec, ValueSet } from '../../kube/value-set';
 import type { Taint } from './taints';
@@ -119,6 +120,8 @@ export interface PoolTypes {
   readonly complete: boolean;
   /** Its requirements name a label that only nodes with accelerators have. */
   readonly accelerated: boolean;
+  /** What the types that EC2 has and the catalogue lacks would offer; `undefined` when one is not known at all. */
+  readonly others: readonly string[] | undefined;
 }
 
 /** Labels that Karpenter and EKS Auto Mode put on nodes with accelerators only. */
@@ -139,10 +142,17 @@ export function typesOf(pool: Resource): PoolTypes {
     [...readSets(spec.requirements).requirements].some(
       ([key, set]) => acceleratorLabel.test(key) && !admitsAbsence(set) && !admitsOnlyZero(key, set),
     );
+  const others = (found?.possible ?? [])
+    .filter((_, index) => possible[index] === undefined)
+    .map((name) => otherTypes().find(({ family, size }) => `${family}.${size ?? '*'}` === name));
   const result: PoolTypes = {
     types: [...certain, ...possible.flatMap((type) => type ?? [])],
-    complete: readable && !possible.includes(undefined),
+    complete: readable && others.length === 0,
     accelerated,
+    others:
+      !readable || others.some((other) => Object.keys(other?.accelerators ?? {}).length === 0)
+        ? undefined
+        : others.flatMap((other) => Object.keys(other?.accelerators ?? {}).slice(0, 1)),
   };
   memo.set(pool, result);
   return result;
@@ -170,9 +180,9 @@ export function acceleratorResource(type: InstanceType): string | undefined {
 
 /** The accelerator resources of a pool that can only launch nodes with accelerators; empty for every other pool. */
 export function acceleratorsOnly(pool: Resource): readonly string[] {
-  const { types, complete, accelerated } = typesOf(pool);
-  if (types.length === 0 || (!complete && !accelerated)) return [];
-  const resources = new Set<string>();
+  const { types, accelerated, others } = typesOf(pool);
+  if (types.length === 0 || (others === undefined && !accelerated)) return [];
+  const resources = new Set<string>(others);
   for (const type of types) {
     const resource = acceleratorResource(type);
     if (resource === undefined) return [];

@@ -237,7 +237,7 @@ for (const rule of pendingRules.filter((id) => ruleMeta(id) !== undefined)) {
         const claimed = await run(namespace, bundle, rule, ({ claims }) => claims.length > 0);
         assert.notEqual(claimed.length, 0, 'a pod that is said to stay Pending');
         for (const { name, outcome } of claimed)
-          if ('why' in outcome) t.diagnostic(`${name}: ${outcome.why}`);
+          if ('why' in outcome) t.diagnostic(`${name}: ${outcome.why.slice(0, 200)}`);
         const wrong = claimed.flatMap(({ name, claims, outcome }) =>
           'node' in outcome ? [`${name} runs on ${outcome.node}, but: ${claims.join('; ')}`] : [],
         );

@@ -153,7 +153,8 @@ async function usage(
       {
         metadata: { name, namespace, labels },
         timestamp: now(),
-        window: '15s',
+        // The controller waits for a whole window since the pod became ready.
+        window: '1s',
         containers: Object.entries(containers).map(([container, used]) => ({
           name: container,
           usage: { ...used },

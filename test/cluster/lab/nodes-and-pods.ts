@@ -21,9 +21,9 @@ export async function addNode(
   { labels = {}, taints = [] }: NodeOptions = {},
 ): Promise<void> {
   const resources = { pods: '110', ...allocatable };
-  await apply(
-    api,
-    JSON.stringify({
+  // Posted with its status: the simulated kubelet fills in its own amounts where it finds none.
+  await api.send('POST', '/api/v1/nodes', {
+    body: {
       apiVersion: 'v1',
       kind: 'Node',
       metadata: {
@@ -37,18 +37,17 @@ export async function addNode(
         },
       },
       spec: { taints },
-    }),
-    'default',
-  );
-  await api.send('PATCH', `/api/v1/nodes/${name}/status`, {
-    body: { status: { capacity: resources, allocatable: resources } },
-    contentType: 'application/merge-patch+json',
+      status: { capacity: resources, allocatable: resources },
+    },
   });
   await waitFor(
     `node ${name} is ready`,
     async () => {
       const node = await api.get(`/api/v1/nodes/${name}`);
-      return conditionOf(node, 'Ready')?.['status'] === 'True' ? true : undefined;
+      if (conditionOf(node, 'Ready')?.['status'] !== 'True') return undefined;
+      // Until the node controller has seen that, a taint keeps pods away.
+      const left = (at(node, 'spec', 'taints') ?? []) as readonly JsonObject[];
+      return left.some(({ key }) => key === 'node.kubernetes.io/not-ready') ? undefined : true;
     },
     deadlineMs,
   );

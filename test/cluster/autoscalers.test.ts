@@ -1,0 +1,359 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { ruleMeta } from '../../server/src/engine/registry';
+import type { Resource } from '../../server/src/kube/resource';
+import { itemsIn } from '../../server/src/yaml/node';
+import {
+  documentBundles,
+  fixedBundle,
+  fixtureBundle,
+  fixturesByRule,
+  hasUnknowns,
+  piecesOf,
+  type Bundle,
+  type Piece,
+} from './claims';
+import { at, type Api, type JsonObject, type KubeObject } from './lab/api';
+import { apply, objectsIn } from './lab/manifest';
+import { feedMetrics, type Feed } from './lab/metrics-feed';
+import {
+  addNode,
+  conditionOf,
+  conditionsText,
+  deadlineMs,
+  podsIn,
+  removeNode,
+  waitForRunning,
+} from './lab/nodes-and-pods';
+import { useLab, type Lab } from './lab/use';
+import { waitFor } from './lab/wait';
+
+/** What Plimsoll says of autoscalers, the controllers say in the conditions of their status. */
+
+let lab: Lab;
+let api: Api;
+let feed: Feed;
+const node = 'autoscalers';
+
+/** The value of every metric of type Pods. */
+let ofPod = '1';
+
+before(async () => {
+  lab = useLab();
+  api = lab.admin;
+  await addNode(api, node, { cpu: '4000', memory: '16Ti', pods: '500', 'nvidia.com/gpu': '512' });
+  feed = await feedMetrics(lab, {
+    usage: (pod) =>
+      Object.fromEntries(containersOf(pod).map((name) => [name, { cpu: '100m', memory: '100Mi' }])),
+    ofPod: () => ofPod,
+  });
+});
+after(async () => {
+  await feed.close();
+  await removeNode(api, node);
+});
+
+/** Containers that run as long as the pod does. */
+function containersOf(pod: KubeObject): readonly string[] {
+  const list = (key: string): readonly JsonObject[] => (at(pod, 'spec', key) ?? []) as readonly JsonObject[];
+  const sidecars = list('initContainers').filter(({ restartPolicy }) => restartPolicy === 'Always');
+  return [...list('containers'), ...sidecars].map(({ name }) => String(name));
+}
+
+interface Given {
+  readonly piece: Piece;
+  readonly object: JsonObject;
+  readonly resource: Resource | undefined;
+}
+
+/** The objects of a bundle that can be applied: whole, without variables. */
+function givenBy(bundle: Bundle, rule: string): readonly Given[] {
+  return piecesOf(bundle, rule)
+    .pieces.filter(({ role, placed }) => role === 'resource' && !hasUnknowns(placed.document.root))
+    .flatMap((piece) =>
+      objectsIn(piece.placed.document.text).map(({ object }, index) => ({
+        piece,
+        object,
+        resource: piece.resources[index],
+      })),
+    );
+}
+
+const autoscalerKinds: readonly unknown[] = ['HorizontalPodAutoscaler', 'ScaledObject'];
+const workloadKinds: readonly unknown[] = ['Deployment', 'StatefulSet'];
+
+/** Namespaced objects go into the namespace of the test, whatever they say. */
+async function applyIn(namespace: string, object: JsonObject): Promise<KubeObject> {
+  const metadata = { ...(object['metadata'] as JsonObject), namespace };
+  const [applied] = await apply(api, JSON.stringify({ ...object, metadata }), namespace);
+  if (applied === undefined) throw new Error('nothing was applied');
+  return applied;
+}
+
+async function runWorkload(namespace: string, object: JsonObject): Promise<void> {
+  const applied = await applyIn(namespace, object);
+  const labels = Object.entries(
+    (at(applied, 'spec', 'selector', 'matchLabels') ?? {}) as Record<string, string>,
+  );
+  const selector = labels.map(([key, value]) => `${key}=${value}`).join(',');
+  await waitForRunning(api, namespace, selector, Number(at(applied, 'spec', 'replicas') ?? 1));
+}
+
+function hpaPath(namespace: string, name: string): string {
+  return `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers/${name}`;
+}
+
+/** Waits until the condition of an autoscaler is as it is said to be, and answers its message. */
+async function waitForScaling(
+  namespace: string,
+  name: string,
+  isSo: (condition: JsonObject, hpa: JsonObject) => boolean,
+  what: string,
+): Promise<string> {
+  let hpa: JsonObject | undefined;
+  return waitFor(
+    `${name}: ${what}`,
+    async () => {
+      hpa = await api.find(hpaPath(namespace, name));
+      const condition = conditionOf(hpa, 'ScalingActive');
+      return hpa !== undefined && condition !== undefined && isSo(condition, hpa)
+        ? String(condition['message'])
+        : undefined;
+    },
+    deadlineMs,
+    () => conditionsText(hpa),
+  );
+}
+
+/** The metrics of an autoscaler, each as an autoscaler of its own, and whether something is said of it. */
+function singleMetrics({ object, resource, piece }: Given, rule: string): readonly [JsonObject, boolean][] {
+  const findings = piece.findings.filter((finding) => finding.rule === rule);
+  const spec = object['spec'] as JsonObject;
+  const metadata = object['metadata'] as JsonObject;
+  const metrics = (spec['metrics'] ?? []) as readonly JsonObject[];
+  const nodes = resource === undefined ? [] : itemsIn(resource.root, 'spec', 'metrics');
+  if (metrics.length === 0) return [[object, findings.length > 0]];
+  return metrics.map((metric, index) => {
+    const span = nodes[index];
+    const { offset } = piece.placed;
+    const isSaid =
+      span !== undefined &&
+      findings.some(({ at: { start, end } }) => start >= span.start + offset && end <= span.end + offset);
+    const name = `${String(metadata['name'])}-${index}`;
+    return [{ ...object, metadata: { ...metadata, name }, spec: { ...spec, metrics: [metric] } }, isSaid];
+  });
+}
+
+/** Whether the target of an autoscaler is among the objects. */
+function hasTarget(given: readonly Given[], { object }: Given): boolean {
+  const target = at(object, 'spec', 'scaleTargetRef', 'name');
+  return given.some(
+    (other) =>
+      workloadKinds.includes(other.object['kind']) && at(other.object, 'metadata', 'name') === target,
+  );
+}
+
+const missingRequest = 'hpa-target-missing-request';
+
+async function checkRequests(bundle: Bundle, prefix: string): Promise<number> {
+  const namespace = await lab.namespace(prefix);
+  const given = givenBy(bundle, missingRequest);
+  // A LimitRange gives defaults to pods that are made after it.
+  for (const { object } of given) if (object['kind'] === 'LimitRange') await applyIn(namespace, object);
+  for (const { object } of given)
+    if (workloadKinds.includes(object['kind'])) await runWorkload(namespace, object);
+  let checked = 0;
+  for (const each of given) {
+    if (each.object['kind'] !== 'HorizontalPodAutoscaler' || !hasTarget(given, each)) continue;
+    for (const [hpa, isSaid] of singleMetrics(each, missingRequest)) {
+      const { metadata } = await applyIn(namespace, hpa);
+      if (isSaid) {
+        const message = await waitForScaling(
+          namespace,
+          metadata.name,
+          ({ status, message }) => status === 'False' && /missing request for/.test(String(message)),
+          'the metric fails for want of a request, as is said',
+        );
+        assert.match(message, /missing request for/);
+      } else {
+        await waitForScaling(
+          namespace,
+          metadata.name,
+          ({ status }) => status === 'True',
+          'the metric is read, since nothing is said of it',
+        );
+      }
+      await api.delete(hpaPath(namespace, metadata.name));
+      checked += 1;
+    }
+  }
+  return checked;
+}
+
+describe(`what ${missingRequest} says`, () => {
+  let total = 0;
+  for (const fixture of fixturesByRule().get(missingRequest) ?? []) {
+    const fixed = fixedBundle(fixture);
+    test(fixture.name, async () => {
+      total += await checkRequests(fixtureBundle(fixture), 'requests');
+      if (fixed !== undefined) total += await checkRequests(fixed, 'requests-fixed');
+    });
+  }
+  for (const { rule, bundle } of documentBundles()) {
+    if (rule === missingRequest)
+      test(bundle.name, async () => void (total += await checkRequests(bundle, 'requests')));
+  }
+  test('metrics were looked at', () => assert.ok(total > 5, `only ${total}`));
+
+  test('beside a metric that works, replicas are still added, and none are removed', async () => {
+    const namespace = await lab.namespace('one-of-two');
+    const labels = { app: 'chat' };
+    await runWorkload(namespace, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'chat' },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { containers: [{ name: 'vllm', image: 'vllm/vllm-openai:v0.11.0' }] },
+        },
+      },
+    });
+    ofPod = '20';
+    await applyIn(namespace, {
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'chat' },
+      spec: {
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'chat' },
+        minReplicas: 1,
+        maxReplicas: 4,
+        behavior: { scaleDown: { stabilizationWindowSeconds: 0 } },
+        metrics: [
+          {
+            type: 'Resource',
+            resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } },
+          },
+          {
+            type: 'Pods',
+            pods: { metric: { name: 'waiting' }, target: { type: 'AverageValue', averageValue: '10' } },
+          },
+        ],
+      },
+    });
+    await waitForRunning(api, namespace, 'app=chat', 4);
+    ofPod = '1';
+    await waitForScaling(
+      namespace,
+      'chat',
+      ({ status, message }) => status === 'False' && /missing request for cpu/.test(String(message)),
+      'scaling down fails for want of a request',
+    );
+    assert.equal((await podsIn(api, namespace, 'app=chat')).length, 4);
+  });
+});
+
+const twoAutoscalers = 'two-autoscalers';
+
+/** Workloads that autoscalers name and no file has. */
+function missingTargets(given: readonly Given[]): readonly JsonObject[] {
+  const wanted = new Map<string, JsonObject>();
+  for (const each of given) {
+    if (!autoscalerKinds.includes(each.object['kind']) || hasTarget(given, each)) continue;
+    const reference = at(each.object, 'spec', 'scaleTargetRef') as JsonObject;
+    const [kind, name] = [String(reference['kind'] ?? 'Deployment'), String(reference['name'])];
+    const labels = { app: `${kind}-${name}`.toLowerCase() };
+    wanted.set(`${kind}/${name}`, {
+      apiVersion: 'apps/v1',
+      kind,
+      metadata: { name },
+      spec: {
+        ...(kind === 'StatefulSet' ? { serviceName: name } : {}),
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: {
+            containers: [
+              {
+                name: 'app',
+                image: 'registry.example.com/app:1',
+                resources: { requests: { cpu: '100m', memory: '1Gi' } },
+              },
+            ],
+          },
+        },
+      },
+    });
+  }
+  return [...wanted.values()];
+}
+
+/** The HPA of an autoscaler: itself, or the one that KEDA makes. */
+function hpaOf(object: JsonObject): string {
+  const name = String(at(object, 'metadata', 'name'));
+  if (object['kind'] !== 'ScaledObject') return name;
+  const own = at(object, 'spec', 'advanced', 'horizontalPodAutoscalerConfig', 'name');
+  return typeof own === 'string' ? own : `keda-hpa-${name}`;
+}
+
+async function checkAutoscalers(bundle: Bundle): Promise<number> {
+  const given = givenBy(bundle, twoAutoscalers);
+  const namespace = await lab.namespace(twoAutoscalers);
+  for (const { object } of given)
+    if (workloadKinds.includes(object['kind'])) await runWorkload(namespace, object);
+  for (const object of missingTargets(given)) await runWorkload(namespace, object);
+  const autoscalers = given.filter(({ object }) => autoscalerKinds.includes(object['kind']));
+  // KEDA's webhook refuses a ScaledObject beside an HPA; nothing refuses an HPA beside a ScaledObject.
+  const scaledObjectsFirst = [...autoscalers].sort(
+    (a, b) => Number(b.object['kind'] === 'ScaledObject') - Number(a.object['kind'] === 'ScaledObject'),
+  );
+  for (const { object } of scaledObjectsFirst) {
+    if (object['kind'] !== 'ScaledObject') {
+      await applyIn(namespace, object);
+      continue;
+    }
+    // KEDA takes a workload without events to zero, where there is nothing left to scale.
+    const spec = { minReplicaCount: 1, ...(object['spec'] as JsonObject) };
+    const { metadata } = await applyIn(namespace, { ...object, spec });
+    await waitFor(
+      `KEDA makes the HPA of ${metadata.name}`,
+      () => api.find(hpaPath(namespace, hpaOf(object))),
+      deadlineMs,
+    );
+  }
+  let said = 0;
+  for (const each of autoscalers) {
+    const findings = each.piece.findings.filter(
+      ({ rule, severity }) => rule === twoAutoscalers && severity === 'error',
+    );
+    if (findings.length === 0) continue;
+    said += 1;
+    await waitForScaling(
+      namespace,
+      hpaOf(each.object),
+      ({ status, reason }) => status === 'False' && reason === 'AmbiguousSelector',
+      'its pods are selected twice, as is said',
+    );
+  }
+  return said;
+}
+
+describe(`what ${twoAutoscalers} says`, () => {
+  let total = 0;
+  for (const fixture of fixturesByRule().get(twoAutoscalers) ?? []) {
+    if (fixture.name.startsWith('bad'))
+      test(fixture.name, async () => void (total += await checkAutoscalers(fixtureBundle(fixture))));
+  }
+  test('autoscalers were looked at', () => assert.ok(total >= 4, `only ${total}`));
+});
+
+/** Rules whose errors say that KEDA does not take a ScaledObject, or cannot scale with it. */
+const kedaRules: readonly string[] = [
+  'keda-trigger-invalid',
+  'keda-min-above-max',
+  'keda-idle-not-below-min',
+  'keda-cpu-trigger-scales-to-zero',
+  'keda-cpu-trigger-without-request',
+];

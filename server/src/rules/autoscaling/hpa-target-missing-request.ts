@@ -19,6 +19,7 @@ export default defineRule({
     const target = workspace.references(resource).target;
     if (autoscaler === undefined || target?.state !== 'found') return;
     if (setsDefaults(workspace, target.resource)) return;
+    const then = consequence(autoscaler.metricCount);
     for (const metric of autoscaler.resourceMetrics) {
       if (metric.target !== 'Utilization' || (metric.name !== 'cpu' && metric.name !== 'memory')) continue;
       const measured = podTemplates(target.resource)
@@ -34,7 +35,7 @@ export default defineRule({
         at,
         message:
           `Utilization of ${metric.name}${how} is a share of the request, and container${many ? 's' : ''} ${names} of ` +
-          `"${target.resource.name ?? target.resource.kind}" ${many ? 'have' : 'has'} none: the metric fails and nothing scales`,
+          `"${target.resource.name ?? target.resource.kind}" ${many ? 'have' : 'has'} none: ${then}`,
         related: without.map((container) => ({
           resource: target.resource,
           at: container.nameNode ?? container.node,
@@ -45,6 +46,13 @@ export default defineRule({
     }
   },
 });
+
+/** What the controller does without the metric: it follows others upwards, and never downwards. */
+function consequence(metricCount: number | undefined): string {
+  return metricCount === 1
+    ? 'the metric fails and nothing scales'
+    : 'the metric fails, so that no pod is ever removed and only another metric can add one';
+}
 
 /** A LimitRange of the namespace gives every container a request. */
 function setsDefaults(workspace: Workspace, target: Resource): boolean {

@@ -22,7 +22,7 @@ export default defineRule({
         const name = textIn(targetRefOf(resource), 'name') ?? '';
         report({
           at,
-          message: `${resource.kind} "${resource.name ?? ''}" and ${other.kind} "${other.name ?? ''}" both scale "${name}": each undoes what the other did`,
+          message: `${resource.kind} "${resource.name ?? ''}" and ${other.kind} "${other.name ?? ''}" both scale "${name}": the controller sees its pods selected twice and scales with neither`,
           // The files of a plain folder can be alternatives of which one is applied.
           ...(workspace.appliedTogether(resource, other) ? {} : { severity: 'warning' as const }),
           related: [

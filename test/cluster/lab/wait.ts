@@ -17,7 +17,7 @@ export async function waitFor<T>(
   lastSeen: () => string = () => '',
 ): Promise<T> {
   const end = Date.now() + deadlineMs;
-  let thrown = '';
+  let thrown: string;
   for (;;) {
     try {
       const found = await look();

@@ -5,7 +5,7 @@ import type { FileEdit, Finding } from '../../server/src/engine/finding';
 import { applyEdits, compatibleFixes, fixFile } from '../../server/src/engine/fixes';
 import type { Fix, Rule } from '../../server/src/rules/rule';
 import { defineRule } from '../../server/src/rules/rule';
-import { scalarIn } from '../../server/src/yaml/node';
+import { getIn, mapIn, scalarIn } from '../../server/src/yaml/node';
 import { uriOf, workspaceOf } from '../support/workspace';
 
 const config = defaultConfig();
@@ -86,11 +86,52 @@ describe('fixFile', () => {
     assert.equal(result.text, text(`a${'x'.repeat(10)}`));
   });
 
-  test('a round that breaks the YAML is not made', () => {
+  test('a fix that breaks the YAML is not made', () => {
     const result = fix('a', [replacing('one', { a: '[' })]);
     assert.equal(result.text, text('a'));
     assert.deepEqual(result.fixed, []);
-    assert.match(result.internalErrors[0]?.message ?? '', /fixes of one broke the YAML/);
+    assert.deepEqual(
+      result.internalErrors.map(({ rule, message }) => [rule, message]),
+      [['one', 'The fix "Write [" broke the YAML and was not made']],
+    );
+  });
+
+  /** Adds a key in front of the first one of `spec`, or behind its last one. */
+  function adding(id: string, line: string, place: 'first' | 'last'): Rule {
+    return defineRule({
+      ...replacing(id, {}),
+      check(resource, { report }) {
+        const spec = mapIn(resource.root, 'spec');
+        const node = scalarIn(spec, 'type');
+        if (spec === undefined || node === undefined || getIn(spec, line.split(':')[0] ?? '') !== undefined)
+          return;
+        const { text } = resource.placed.document;
+        const at = place === 'first' ? text.indexOf('  type:') : text.length;
+        const edits = [{ start: at, end: at, newText: `  ${line}\n` }];
+        report({ at: node, message: line, fixes: [{ title: `Add ${line}`, safe: true, edits }] });
+      },
+    });
+  }
+
+  test('of two fixes that write the same key, the first is made and all others stay', () => {
+    const rules = [
+      adding('one', 'key: 1', 'first'),
+      adding('two', 'key: 2', 'last'),
+      replacing('three', { a: 'b' }),
+    ];
+    const result = fix('a', rules);
+    assert.equal(result.text, text('b').replace('  type', '  key: 1\n  type'));
+    assert.deepEqual(result.internalErrors, []);
+    assert.deepEqual(result.remaining, []);
+  });
+
+  test('a fix that breaks the YAML does not take the others with it', () => {
+    const result = fix('a', [adding('one', 'broken: [', 'last'), adding('two', 'key: 1', 'first')]);
+    assert.equal(result.text, text('a').replace('  type', '  key: 1\n  type'));
+    assert.deepEqual(
+      result.internalErrors.map(({ rule }) => rule),
+      ['one'],
+    );
   });
 
   test('nothing outside the edit changes', () => {

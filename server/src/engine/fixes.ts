@@ -64,11 +64,55 @@ export interface FixResult {
 /** One fix can make room for the next; more rounds than this would be a pair of fixes that undo each other. */
 const mostRounds = 10;
 
+interface Taken {
+  readonly finding: Finding;
+  readonly fix: FindingFix;
+}
+
+interface Round {
+  /** The fixes made: together they leave well-formed YAML. */
+  readonly made: readonly Taken[];
+  /** Fixes that break the YAML when they are made alone, which are bugs of their rules. */
+  readonly broken: readonly Taken[];
+  readonly next: SourceFile;
+}
+
+/**
+ * Makes the fixes that can be made together. Fixes that touch nowhere can still exclude each other, as two that write
+ * the same key into one map; then each is tried in turn, and what does not go with those before it waits.
+ */
+function makeRound(file: SourceFile, taken: readonly Taken[]): Round {
+  const problems = problemCount(file);
+  const attempt = (chosen: readonly Taken[]): SourceFile | undefined => {
+    const text = applyEdits(
+      file.text,
+      chosen.flatMap(({ fix }) => fix.edits),
+    );
+    const next = parseFile(file.uri, text, file);
+    return problemCount(next) > problems ? undefined : next;
+  };
+  const all = attempt(taken);
+  if (all !== undefined) return { made: taken, broken: [], next: all };
+  let made: readonly Taken[] = [];
+  let next = file;
+  const broken: Taken[] = [];
+  for (const each of taken) {
+    const more = attempt([...made, each]);
+    if (more !== undefined) {
+      made = [...made, each];
+      next = more;
+    } else if (attempt([each]) === undefined) {
+      broken.push(each);
+    }
+  }
+  return { made, broken, next };
+}
+
 /**
  * Applies fixes to one file until none is left to apply, reading the file again after each round.
  *
- * A round after which the text is no longer well-formed YAML is thrown away and reported as an internal error: the
- * text returned is always one that could be read.
+ * A fix after which the text is no longer well-formed YAML is not made and reported as an internal error: the text
+ * returned is always one that could be read.
  */
 export function fixFile(
   workspace: Workspace,
@@ -83,10 +127,13 @@ export function fixFile(
   let file = current.files.get(uri);
   if (file === undefined) return { text: '', workspace, fixed, remaining: [], internalErrors };
   const seen = new Set([file.text]);
+  /** Rules with fixes that broke the YAML: they get no second chance. */
+  const distrusted = new Set<string>();
   for (let round = 0; ; round++) {
     const result = lint(current, configFor, { ...options, uris: [uri] });
     const findings = result.files[0]?.findings ?? [];
-    const taken = round < mostRounds ? compatibleFixes(findings, scope) : [];
+    const trusted = findings.filter(({ rule }) => !distrusted.has(rule));
+    const taken = round < mostRounds ? compatibleFixes(trusted, scope) : [];
     const done = (): FixResult => ({
       text: file?.text ?? '',
       workspace: current,
@@ -95,25 +142,25 @@ export function fixFile(
       internalErrors: [...internalErrors, ...result.internalErrors],
     });
     if (taken.length === 0) return done();
-    const text = applyEdits(
-      file.text,
-      taken.flatMap(({ fix }) => fix.edits),
-    );
-    // A text that was there before means that fixes undo each other; stop where the first of them is done.
-    if (seen.has(text)) return done();
-    seen.add(text);
-    const next = parseFile(uri, text, file);
-    if (problemCount(next) > problemCount(file)) {
-      const [first] = taken;
+    const { made, broken, next } = makeRound(file, taken);
+    for (const { finding, fix } of broken) {
+      if (distrusted.has(finding.rule)) continue;
+      distrusted.add(finding.rule);
       internalErrors.push({
-        rule: first?.finding.rule ?? 'yaml-syntax',
+        rule: finding.rule,
         uri,
-        message: `The fixes of ${[...new Set(taken.map(({ finding }) => finding.rule))].join(', ')} broke the YAML and were not made`,
+        message: `The fix "${fix.title}" broke the YAML and was not made`,
         stack: undefined,
       });
+    }
+    if (made.length === 0) {
+      if (broken.length > 0) continue;
       return done();
     }
-    fixed.push(...taken.map(({ finding, fix }) => ({ finding, title: fix.title })));
+    // A text that was there before means that fixes undo each other; stop where the first of them is done.
+    if (seen.has(next.text)) return done();
+    seen.add(next.text);
+    fixed.push(...made.map(({ finding, fix }) => ({ finding, title: fix.title })));
     file = next;
     current = current.with(next);
   }

@@ -108,6 +108,7 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
     for (const uri of input.reported) {
       const before = workspace.files.get(uri)?.text;
       const result = fixFile(workspace, uri, configFor, command.unsafe ? 'all' : 'safe');
+      internal.push(...result.internalErrors);
       if (result.text === before) continue;
       if (command.stdinFilename === undefined) {
         const problem = writeText(uri, result.text);
@@ -119,7 +120,6 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
       }
       fixed += result.fixed.length;
       workspace = result.workspace;
-      internal.push(...result.internalErrors);
     }
     if (command.stdinFilename !== undefined)
       fixedText = workspace.files.get(input.reported[0] ?? '')?.text ?? '';
@@ -208,11 +208,10 @@ function makeReport({ command, host, workspace, results, problems, input, intern
     counts,
     fixed,
     skipped,
-    internalErrors: internal.map(({ rule, uri, message }) => ({
-      path: displayPath(uri, host.cwd),
-      rule,
-      message,
-    })),
+    // Each run over the files to fix them tells of the same crash again.
+    internalErrors: [
+      ...new Map(internal.map((error) => [`${error.rule} ${error.message}`, error])).values(),
+    ].map(({ rule, uri, message }) => ({ path: displayPath(uri, host.cwd), rule, message })),
     rules: ruleMetas.map(({ id, summary, severity, strict }) => ({
       id,
       summary,

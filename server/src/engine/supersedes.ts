@@ -31,6 +31,8 @@ export const supersedes: readonly Supersedes[] = [
   { exact: 'observability-on-gpu-nodes', softer: 'cpu-pod-tolerates-gpu-taint', cause: 'resource' },
   { exact: 'gpu-not-requested', softer: 'tensor-parallel-exceeds-gpus', cause: 'container' },
   { exact: 'weights-exceed-vram', softer: 'context-exceeds-kv-cache', cause: 'container' },
+  { exact: 'weights-exceed-vram', softer: 'missing-gpu-node-selector', cause: 'container' },
+  { exact: 'cache-path-not-mounted', softer: 'model-downloaded-at-start', cause: 'container' },
   { exact: 'host-ram-below-model', softer: 'memory-request-below-model', cause: 'container' },
   { exact: 'host-ram-below-model', softer: 'shared-memory-above-limit', cause: 'container' },
   { exact: 'keda-trigger-invalid', softer: 'keda-query-many-series', cause: 'field' },

@@ -1,11 +1,15 @@
 // Written by `npm run gen`; do not edit.
 import type { Rule } from './rule';
+import cachePathNotMounted from './cold-start/cache-path-not-mounted';
+import clusterAutoscalerLeftover from './placement/cluster-autoscaler-leftover';
 import contextExceedsKvCache from './model/context-exceeds-kv-cache';
 import cpuLimitEqualsRequest from './resources/cpu-limit-equals-request';
 import cpuPodToleratesGpuTaint from './scheduling/cpu-pod-tolerates-gpu-taint';
 import doNotDisruptMisplaced from './placement/do-not-disrupt-misplaced';
 import dtypeUnsupportedOnGpu from './model/dtype-unsupported-on-gpu';
+import ephemeralStorageBelowWeights from './cold-start/ephemeral-storage-below-weights';
 import extendedResourceNotInteger from './gpu/extended-resource-not-integer';
+import gpuImageOnArm64 from './placement/gpu-image-on-arm64';
 import gpuMemoryUtilizationExtreme from './model/gpu-memory-utilization-extreme';
 import gpuNotRequested from './model/gpu-not-requested';
 import gpuRequestDiffersFromLimit from './gpu/gpu-request-differs-from-limit';
@@ -22,6 +26,7 @@ import hpaRemovedApiVersion from './autoscaling/hpa-removed-api-version';
 import hpaScaleDownUnbounded from './autoscaling/hpa-scale-down-unbounded';
 import hpaScaleDownWindowTooShort from './autoscaling/hpa-scale-down-window-too-short';
 import hpaTargetMissingRequest from './autoscaling/hpa-target-missing-request';
+import imageNotPinned from './cold-start/image-not-pinned';
 import kedaCloudwatchWindow from './keda/keda-cloudwatch-window';
 import kedaCooldownMisread from './keda/keda-cooldown-misread';
 import kedaCpuTriggerScalesToZero from './keda/keda-cpu-trigger-scales-to-zero';
@@ -33,12 +38,14 @@ import kedaMissingFallback from './keda/keda-missing-fallback';
 import kedaNeverWakesUp from './keda/keda-never-wakes-up';
 import kedaQueryManySeries from './keda/keda-query-many-series';
 import kedaTriggerInvalid from './keda/keda-trigger-invalid';
+import livenessKillsDuringLoad from './probes/liveness-kills-during-load';
 import memoryLimitFarAboveRequest from './model/memory-limit-far-above-request';
 import memoryRequestBelowModel from './model/memory-request-below-model';
 import migProfileMismatch from './placement/mig-profile-mismatch';
 import missingCpuLimit from './resources/missing-cpu-limit';
 import missingCpuRequest from './resources/missing-cpu-request';
 import missingEfaForMultiNode from './placement/missing-efa-for-multi-node';
+import missingGpuNodeSelector from './placement/missing-gpu-node-selector';
 import missingGpuToleration from './scheduling/missing-gpu-toleration';
 import missingMemoryLimit from './resources/missing-memory-limit';
 import missingMemoryRequest from './resources/missing-memory-request';
@@ -46,6 +53,8 @@ import missingPdb from './availability/missing-pdb';
 import missingReadinessProbe from './probes/missing-readiness-probe';
 import missingSharedMemory from './sizing/missing-shared-memory';
 import missingTopologySpread from './availability/missing-topology-spread';
+import modelDownloadedAtStart from './cold-start/model-downloaded-at-start';
+import neuronCoresMismatch from './placement/neuron-cores-mismatch';
 import neuronResourceUnknown from './placement/neuron-resource-unknown';
 import noInstanceTypeFits from './placement/no-instance-type-fits';
 import nodeclassAmiLatest from './karpenter/nodeclass-ami-latest';
@@ -67,6 +76,7 @@ import nodepoolOutdatedField from './karpenter/nodepool-outdated-field';
 import nodepoolSingleInstanceType from './karpenter/nodepool-single-instance-type';
 import nodepoolSingleZone from './karpenter/nodepool-single-zone';
 import nodepoolSpotOnly from './karpenter/nodepool-spot-only';
+import observabilityOnGpuNodes from './placement/observability-on-gpu-nodes';
 import outdatedNodeLabel from './placement/outdated-node-label';
 import pdbBlocksDrain from './availability/pdb-blocks-drain';
 import probePortUnknown from './probes/probe-port-unknown';
@@ -75,8 +85,11 @@ import promqlSyntax from './keda/promql-syntax';
 import rayActorTakesEngineGpu from './model/ray-actor-takes-engine-gpu';
 import replicasWithAutoscaler from './autoscaling/replicas-with-autoscaler';
 import requestAboveLimit from './resources/request-above-limit';
+import rollingUpdateNeedsSpareGpu from './placement/rolling-update-needs-spare-gpu';
+import schedulerPicksLargerNode from './placement/scheduler-picks-larger-node';
 import serviceNameBreaksEngine from './model/service-name-breaks-engine';
 import sharedMemoryAboveLimit from './sizing/shared-memory-above-limit';
+import startupBudgetTooShort from './probes/startup-budget-too-short';
 import suspiciousQuantity from './resources/suspicious-quantity';
 import tensorParallelExceedsGpus from './model/tensor-parallel-exceeds-gpus';
 import tensorParallelNotDivisible from './model/tensor-parallel-not-divisible';
@@ -88,12 +101,16 @@ import weightsExceedVram from './model/weights-exceed-vram';
 
 /** Every rule, sorted by id. */
 export const rules: readonly Rule[] = [
+  cachePathNotMounted,
+  clusterAutoscalerLeftover,
   contextExceedsKvCache,
   cpuLimitEqualsRequest,
   cpuPodToleratesGpuTaint,
   doNotDisruptMisplaced,
   dtypeUnsupportedOnGpu,
+  ephemeralStorageBelowWeights,
   extendedResourceNotInteger,
+  gpuImageOnArm64,
   gpuMemoryUtilizationExtreme,
   gpuNotRequested,
   gpuRequestDiffersFromLimit,
@@ -110,6 +127,7 @@ export const rules: readonly Rule[] = [
   hpaScaleDownUnbounded,
   hpaScaleDownWindowTooShort,
   hpaTargetMissingRequest,
+  imageNotPinned,
   kedaCloudwatchWindow,
   kedaCooldownMisread,
   kedaCpuTriggerScalesToZero,
@@ -121,12 +139,14 @@ export const rules: readonly Rule[] = [
   kedaNeverWakesUp,
   kedaQueryManySeries,
   kedaTriggerInvalid,
+  livenessKillsDuringLoad,
   memoryLimitFarAboveRequest,
   memoryRequestBelowModel,
   migProfileMismatch,
   missingCpuLimit,
   missingCpuRequest,
   missingEfaForMultiNode,
+  missingGpuNodeSelector,
   missingGpuToleration,
   missingMemoryLimit,
   missingMemoryRequest,
@@ -134,6 +154,8 @@ export const rules: readonly Rule[] = [
   missingReadinessProbe,
   missingSharedMemory,
   missingTopologySpread,
+  modelDownloadedAtStart,
+  neuronCoresMismatch,
   neuronResourceUnknown,
   noInstanceTypeFits,
   nodeclassAmiLatest,
@@ -155,6 +177,7 @@ export const rules: readonly Rule[] = [
   nodepoolSingleInstanceType,
   nodepoolSingleZone,
   nodepoolSpotOnly,
+  observabilityOnGpuNodes,
   outdatedNodeLabel,
   pdbBlocksDrain,
   probePortUnknown,
@@ -163,8 +186,11 @@ export const rules: readonly Rule[] = [
   rayActorTakesEngineGpu,
   replicasWithAutoscaler,
   requestAboveLimit,
+  rollingUpdateNeedsSpareGpu,
+  schedulerPicksLargerNode,
   serviceNameBreaksEngine,
   sharedMemoryAboveLimit,
+  startupBudgetTooShort,
   suspiciousQuantity,
   tensorParallelExceedsGpus,
   tensorParallelNotDivisible,
@@ -177,12 +203,16 @@ export const rules: readonly Rule[] = [
 
 /** The folder of each rule, by id. */
 export const ruleAreas: Readonly<Record<string, string>> = {
+  'cache-path-not-mounted': 'cold-start',
+  'cluster-autoscaler-leftover': 'placement',
   'context-exceeds-kv-cache': 'model',
   'cpu-limit-equals-request': 'resources',
   'cpu-pod-tolerates-gpu-taint': 'scheduling',
   'do-not-disrupt-misplaced': 'placement',
   'dtype-unsupported-on-gpu': 'model',
+  'ephemeral-storage-below-weights': 'cold-start',
   'extended-resource-not-integer': 'gpu',
+  'gpu-image-on-arm64': 'placement',
   'gpu-memory-utilization-extreme': 'model',
   'gpu-not-requested': 'model',
   'gpu-request-differs-from-limit': 'gpu',
@@ -199,6 +229,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'hpa-scale-down-unbounded': 'autoscaling',
   'hpa-scale-down-window-too-short': 'autoscaling',
   'hpa-target-missing-request': 'autoscaling',
+  'image-not-pinned': 'cold-start',
   'keda-cloudwatch-window': 'keda',
   'keda-cooldown-misread': 'keda',
   'keda-cpu-trigger-scales-to-zero': 'keda',
@@ -210,12 +241,14 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'keda-never-wakes-up': 'keda',
   'keda-query-many-series': 'keda',
   'keda-trigger-invalid': 'keda',
+  'liveness-kills-during-load': 'probes',
   'memory-limit-far-above-request': 'model',
   'memory-request-below-model': 'model',
   'mig-profile-mismatch': 'placement',
   'missing-cpu-limit': 'resources',
   'missing-cpu-request': 'resources',
   'missing-efa-for-multi-node': 'placement',
+  'missing-gpu-node-selector': 'placement',
   'missing-gpu-toleration': 'scheduling',
   'missing-memory-limit': 'resources',
   'missing-memory-request': 'resources',
@@ -223,6 +256,8 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'missing-readiness-probe': 'probes',
   'missing-shared-memory': 'sizing',
   'missing-topology-spread': 'availability',
+  'model-downloaded-at-start': 'cold-start',
+  'neuron-cores-mismatch': 'placement',
   'neuron-resource-unknown': 'placement',
   'no-instance-type-fits': 'placement',
   'nodeclass-ami-latest': 'karpenter',
@@ -244,6 +279,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'nodepool-single-instance-type': 'karpenter',
   'nodepool-single-zone': 'karpenter',
   'nodepool-spot-only': 'karpenter',
+  'observability-on-gpu-nodes': 'placement',
   'outdated-node-label': 'placement',
   'pdb-blocks-drain': 'availability',
   'probe-port-unknown': 'probes',
@@ -252,8 +288,11 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'ray-actor-takes-engine-gpu': 'model',
   'replicas-with-autoscaler': 'autoscaling',
   'request-above-limit': 'resources',
+  'rolling-update-needs-spare-gpu': 'placement',
+  'scheduler-picks-larger-node': 'placement',
   'service-name-breaks-engine': 'model',
   'shared-memory-above-limit': 'sizing',
+  'startup-budget-too-short': 'probes',
   'suspicious-quantity': 'resources',
   'tensor-parallel-exceeds-gpus': 'model',
   'tensor-parallel-not-divisible': 'model',

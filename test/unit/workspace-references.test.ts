@@ -107,6 +107,30 @@ test('a target in another namespace, or of a kind that nothing knows, is not cla
   assert.equal(target('', 'SparkApplication'), 'unknown');
 });
 
+test('of several targets in one directory, the one in the file of the autoscaler is meant', () => {
+  const hpa = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: llm, namespace: ai}
+spec: {maxReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: llm}}
+`;
+  const both = `${deployment('{app: llm}')}---\n${hpa}`;
+  const workspace = workspaceOf({ 'one.yaml': both, 'two.yaml': both, 'three.yaml': hpa });
+  for (const autoscaler of workspace.byKind('HorizontalPodAutoscaler')) {
+    const { target } = workspace.references(autoscaler);
+    const where = target?.state === 'found' ? target.resource.uri : target?.state;
+    assert.equal(where, autoscaler.uri.includes('three') ? 'unknown' : autoscaler.uri);
+  }
+  for (const workload of workspace.byKind('Deployment')) {
+    assert.deepEqual(
+      workspace.references(workload).autoscalers.map(({ resource, match }) => [resource.uri, match]),
+      [
+        [workload.uri, 'yes'],
+        [workload.uri.replace(/one|two/, 'three'), 'unknown'],
+      ],
+    );
+  }
+});
+
 test('a target of which only a patch is here is unknown', () => {
   const workspace = workspaceOf({
     'p.yaml': 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: llm}\nspec: {replicas: 2}\n',

@@ -81,7 +81,7 @@ function target(workspace: Workspace, resource: Resource): Reference | undefined
   const name = nameKeyOf(resource.placed.document, entryOf(reference, 'name')?.value);
   if (kind === undefined || name === undefined || relevantGroups(kind).length === 0)
     return { state: 'unknown' };
-  return workspace.lookup(kind, resource.namespace, name, resource.scope);
+  return workspace.lookup(kind, resource.namespace, name, resource.scope, resource.uri);
 }
 
 function isReferrer(workspace: Workspace, referrer: Resource, workload: Resource): Truth {
@@ -265,7 +265,7 @@ function nodeClass(workspace: Workspace, pool: Resource): Reference | undefined 
   const kind = scalarIn(reference, 'kind') === undefined ? 'EC2NodeClass' : textIn(reference, 'kind');
   const name = nameKeyOf(pool.placed.document, entryOf(reference, 'name')?.value);
   if (kind === undefined || name === undefined) return { state: 'unknown' };
-  return workspace.lookup(kind, undefined, name, pool.scope);
+  return workspace.lookup(kind, undefined, name, pool.scope, pool.uri);
 }
 
 function claims(
@@ -280,7 +280,7 @@ function claims(
     const claim: Reference =
       name === undefined
         ? { state: 'unknown' }
-        : workspace.lookup('PersistentVolumeClaim', resource.namespace, name, resource.scope);
+        : workspace.lookup('PersistentVolumeClaim', resource.namespace, name, resource.scope, resource.uri);
     return [{ volume, claim }];
   });
 }

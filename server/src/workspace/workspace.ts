@@ -34,8 +34,19 @@ export interface Workspace {
    * absent on either side matches. Nothing where several would do.
    */
   find(kind: string, namespace: string | undefined, name: string, scope: string): Resource | undefined;
-  /** As {@link find}, telling a name that leads nowhere from one that cannot be decided. */
-  lookup(kind: string, namespace: string | undefined, nameKey: string, scope: string): Reference;
+  /**
+   * As {@link find}, telling a name that leads nowhere from one that cannot be decided.
+   *
+   * @param uri the file that refers to the object: of several in one directory, as in a folder of examples that each
+   * stand alone, the one of the same file is meant.
+   */
+  lookup(
+    kind: string,
+    namespace: string | undefined,
+    nameKey: string,
+    scope: string,
+    uri?: string,
+  ): Reference;
   /** Whether two objects can be in one cluster at one time, as far as directories tell. */
   together(a: Resource, b: Resource): boolean;
   /**
@@ -206,7 +217,7 @@ function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefine
       const found = workspace.lookup(kind, namespace, name, scope);
       return found.state === 'found' ? found.resource : undefined;
     },
-    lookup: (kind, namespace, nameKey, scope) => {
+    lookup: (kind, namespace, nameKey, scope, uri) => {
       const candidates = (names().get(`${kind}/${nameKey}`) ?? []).filter(
         (resource) => clusterScoped.includes(kind) || sameNamespace(resource.namespace, namespace),
       );
@@ -217,7 +228,9 @@ function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefine
         const whole = here.filter((resource) => resource.role !== 'kustomize-patch');
         // An exact namespace beats one that is left to the context.
         const exact = whole.filter((resource) => resource.namespace === namespace);
-        const [first, second] = exact.length > 0 ? exact : whole;
+        const named = exact.length > 0 ? exact : whole;
+        const beside = named.filter((resource) => resource.uri === uri);
+        const [first, second] = beside.length > 0 ? beside : named;
         if (first !== undefined) {
           return second === undefined ? { state: 'found', resource: first } : { state: 'unknown' };
         }

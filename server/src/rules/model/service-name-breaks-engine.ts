@@ -4,7 +4,7 @@ import { isAbsent, type Resource } from '../../kube/resource';
 import { insertKey, replaceScalar, type Edits } from '../../yaml/edit';
 import { entryOf, isScalar, scalarIn, textIn } from '../../yaml/node';
 import type { Workspace } from '../../workspace/workspace';
-import { titleOf } from '../naming';
+import { inSentence, titleOf } from '../naming';
 import { mayBePatched } from '../overlays';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule } from '../rule';
@@ -61,8 +61,6 @@ export default defineRule({
     }
   },
 });
-
-const inSentence = (title: string): string => title.charAt(0).toLowerCase() + title.slice(1);
 
 /** The default, or written so; a template or patch can say otherwise. */
 function getsServiceLinks(resource: Resource, { container }: ModelServer): boolean {

@@ -1,20 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ruleMeta } from '../../server/src/engine/registry';
-import type { Resource } from '../../server/src/kube/resource';
 import { itemsIn } from '../../server/src/yaml/node';
-import {
-  documentBundles,
-  fixedBundle,
-  fixtureBundle,
-  fixturesByRule,
-  hasUnknowns,
-  piecesOf,
-  type Bundle,
-  type Piece,
-} from './claims';
+import { documentBundles, fixedBundle, fixtureBundle, fixturesByRule, type Bundle } from './claims';
 import { at, type Api, type JsonObject, type KubeObject } from './lab/api';
-import { apply, objectsIn } from './lab/manifest';
 import { feedMetrics, type Feed } from './lab/metrics-feed';
 import {
   addNode,
@@ -27,6 +15,16 @@ import {
 } from './lab/nodes-and-pods';
 import { useLab, type Lab } from './lab/use';
 import { waitFor } from './lab/wait';
+import {
+  applyIn,
+  autoscalerKinds,
+  givenBy,
+  hasTarget,
+  missingTargets,
+  runWorkload,
+  workloadKinds,
+  type Given,
+} from './workloads';
 
 /** What Plimsoll says of autoscalers, the controllers say in the conditions of their status. */
 
@@ -58,45 +56,6 @@ function containersOf(pod: KubeObject): readonly string[] {
   const list = (key: string): readonly JsonObject[] => (at(pod, 'spec', key) ?? []) as readonly JsonObject[];
   const sidecars = list('initContainers').filter(({ restartPolicy }) => restartPolicy === 'Always');
   return [...list('containers'), ...sidecars].map(({ name }) => String(name));
-}
-
-interface Given {
-  readonly piece: Piece;
-  readonly object: JsonObject;
-  readonly resource: Resource | undefined;
-}
-
-/** The objects of a bundle that can be applied: whole, without variables. */
-function givenBy(bundle: Bundle, rule: string): readonly Given[] {
-  return piecesOf(bundle, rule)
-    .pieces.filter(({ role, placed }) => role === 'resource' && !hasUnknowns(placed.document.root))
-    .flatMap((piece) =>
-      objectsIn(piece.placed.document.text).map(({ object }, index) => ({
-        piece,
-        object,
-        resource: piece.resources[index],
-      })),
-    );
-}
-
-const autoscalerKinds: readonly unknown[] = ['HorizontalPodAutoscaler', 'ScaledObject'];
-const workloadKinds: readonly unknown[] = ['Deployment', 'StatefulSet'];
-
-/** Namespaced objects go into the namespace of the test, whatever they say. */
-async function applyIn(namespace: string, object: JsonObject): Promise<KubeObject> {
-  const metadata = { ...(object['metadata'] as JsonObject), namespace };
-  const [applied] = await apply(api, JSON.stringify({ ...object, metadata }), namespace);
-  if (applied === undefined) throw new Error('nothing was applied');
-  return applied;
-}
-
-async function runWorkload(namespace: string, object: JsonObject): Promise<void> {
-  const applied = await applyIn(namespace, object);
-  const labels = Object.entries(
-    (at(applied, 'spec', 'selector', 'matchLabels') ?? {}) as Record<string, string>,
-  );
-  const selector = labels.map(([key, value]) => `${key}=${value}`).join(',');
-  await waitForRunning(api, namespace, selector, Number(at(applied, 'spec', 'replicas') ?? 1));
 }
 
 function hpaPath(namespace: string, name: string): string {
@@ -144,29 +103,20 @@ function singleMetrics({ object, resource, piece }: Given, rule: string): readon
   });
 }
 
-/** Whether the target of an autoscaler is among the objects. */
-function hasTarget(given: readonly Given[], { object }: Given): boolean {
-  const target = at(object, 'spec', 'scaleTargetRef', 'name');
-  return given.some(
-    (other) =>
-      workloadKinds.includes(other.object['kind']) && at(other.object, 'metadata', 'name') === target,
-  );
-}
-
 const missingRequest = 'hpa-target-missing-request';
 
 async function checkRequests(bundle: Bundle, prefix: string): Promise<number> {
   const namespace = await lab.namespace(prefix);
   const given = givenBy(bundle, missingRequest);
   // A LimitRange gives defaults to pods that are made after it.
-  for (const { object } of given) if (object['kind'] === 'LimitRange') await applyIn(namespace, object);
+  for (const { object } of given) if (object['kind'] === 'LimitRange') await applyIn(api, namespace, object);
   for (const { object } of given)
-    if (workloadKinds.includes(object['kind'])) await runWorkload(namespace, object);
+    if (workloadKinds.includes(object['kind'])) await runWorkload(api, namespace, object);
   let checked = 0;
   for (const each of given) {
     if (each.object['kind'] !== 'HorizontalPodAutoscaler' || !hasTarget(given, each)) continue;
     for (const [hpa, isSaid] of singleMetrics(each, missingRequest)) {
-      const { metadata } = await applyIn(namespace, hpa);
+      const { metadata } = await applyIn(api, namespace, hpa);
       if (isSaid) {
         const message = await waitForScaling(
           namespace,
@@ -208,7 +158,7 @@ describe(`what ${missingRequest} says`, () => {
   test('beside a metric that works, replicas are still added, and none are removed', async () => {
     const namespace = await lab.namespace('one-of-two');
     const labels = { app: 'chat' };
-    await runWorkload(namespace, {
+    await runWorkload(api, namespace, {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: { name: 'chat' },
@@ -222,7 +172,7 @@ describe(`what ${missingRequest} says`, () => {
       },
     });
     ofPod = '20';
-    await applyIn(namespace, {
+    await applyIn(api, namespace, {
       apiVersion: 'autoscaling/v2',
       kind: 'HorizontalPodAutoscaler',
       metadata: { name: 'chat' },
@@ -257,39 +207,6 @@ describe(`what ${missingRequest} says`, () => {
 
 const twoAutoscalers = 'two-autoscalers';
 
-/** Workloads that autoscalers name and no file has. */
-function missingTargets(given: readonly Given[]): readonly JsonObject[] {
-  const wanted = new Map<string, JsonObject>();
-  for (const each of given) {
-    if (!autoscalerKinds.includes(each.object['kind']) || hasTarget(given, each)) continue;
-    const reference = at(each.object, 'spec', 'scaleTargetRef') as JsonObject;
-    const [kind, name] = [String(reference['kind'] ?? 'Deployment'), String(reference['name'])];
-    const labels = { app: `${kind}-${name}`.toLowerCase() };
-    wanted.set(`${kind}/${name}`, {
-      apiVersion: 'apps/v1',
-      kind,
-      metadata: { name },
-      spec: {
-        ...(kind === 'StatefulSet' ? { serviceName: name } : {}),
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels },
-          spec: {
-            containers: [
-              {
-                name: 'app',
-                image: 'registry.example.com/app:1',
-                resources: { requests: { cpu: '100m', memory: '1Gi' } },
-              },
-            ],
-          },
-        },
-      },
-    });
-  }
-  return [...wanted.values()];
-}
-
 /** The HPA of an autoscaler: itself, or the one that KEDA makes. */
 function hpaOf(object: JsonObject): string {
   const name = String(at(object, 'metadata', 'name'));
@@ -302,8 +219,8 @@ async function checkAutoscalers(bundle: Bundle): Promise<number> {
   const given = givenBy(bundle, twoAutoscalers);
   const namespace = await lab.namespace(twoAutoscalers);
   for (const { object } of given)
-    if (workloadKinds.includes(object['kind'])) await runWorkload(namespace, object);
-  for (const object of missingTargets(given)) await runWorkload(namespace, object);
+    if (workloadKinds.includes(object['kind'])) await runWorkload(api, namespace, object);
+  for (const object of missingTargets(given)) await runWorkload(api, namespace, object);
   const autoscalers = given.filter(({ object }) => autoscalerKinds.includes(object['kind']));
   // KEDA's webhook refuses a ScaledObject beside an HPA; nothing refuses an HPA beside a ScaledObject.
   const scaledObjectsFirst = [...autoscalers].sort(
@@ -311,12 +228,12 @@ async function checkAutoscalers(bundle: Bundle): Promise<number> {
   );
   for (const { object } of scaledObjectsFirst) {
     if (object['kind'] !== 'ScaledObject') {
-      await applyIn(namespace, object);
+      await applyIn(api, namespace, object);
       continue;
     }
     // KEDA takes a workload without events to zero, where there is nothing left to scale.
     const spec = { minReplicaCount: 1, ...(object['spec'] as JsonObject) };
-    const { metadata } = await applyIn(namespace, { ...object, spec });
+    const { metadata } = await applyIn(api, namespace, { ...object, spec });
     await waitFor(
       `KEDA makes the HPA of ${metadata.name}`,
       () => api.find(hpaPath(namespace, hpaOf(object))),
@@ -348,12 +265,3 @@ describe(`what ${twoAutoscalers} says`, () => {
   }
   test('autoscalers were looked at', () => assert.ok(total >= 4, `only ${total}`));
 });
-
-/** Rules whose errors say that KEDA does not take a ScaledObject, or cannot scale with it. */
-const kedaRules: readonly string[] = [
-  'keda-trigger-invalid',
-  'keda-min-above-max',
-  'keda-idle-not-below-min',
-  'keda-cpu-trigger-scales-to-zero',
-  'keda-cpu-trigger-without-request',
-];

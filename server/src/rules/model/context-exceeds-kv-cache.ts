@@ -79,8 +79,9 @@ function judge({ server, gpus, config, contextKnown, model }: Serving): Judged |
     : undefined;
 }
 
+/** What is expected to be left is too little, even where windows and linear attention need as little as they can. */
 function failsExpected({ kvNeeded, kv }: MemoryEstimate): boolean {
-  return kvNeeded !== undefined && kv !== undefined && kvNeeded.expected > kv.available.expected;
+  return kvNeeded !== undefined && kv !== undefined && kvNeeded.low > kv.available.expected;
 }
 
 function messageFor(serving: Serving, { choice, estimate, severity, others }: Judged): string {

@@ -136,6 +136,16 @@ test('a mistake in the configuration is a finding in the configuration', async (
   assert.match(stdout, /\.plimsoll\.yaml:2:3 error .*request-above-limit.*config-invalid/s);
 });
 
+test('a single file is judged by the configuration above it, not by one in a folder beside it', async (t) => {
+  const cwd = folder(t, { 'a.yaml': healthyPod, 'other/.plimsoll.yaml': 'rules: 5\n' });
+  assert.deepEqual(await plimsoll(cwd, ['lint', 'a.yaml']), { code: 0, stdout: '', stderr: '' });
+  const { code, stdout } = await plimsoll(cwd, ['lint', '--stdin-filename', 'b.yaml'], {
+    stdin: healthyPod,
+  });
+  assert.deepEqual([code, stdout], [0, '']);
+  assert.equal((await plimsoll(cwd, ['lint', '.'])).code, 1);
+});
+
 test('--max-warnings decides when warnings fail the run', async (t) => {
   const cwd = folder(t, {
     '.plimsoll.yaml': 'rules:\n  request-above-limit: warning\n',

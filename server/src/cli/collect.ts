@@ -9,7 +9,7 @@ export interface Collected {
   readonly files: readonly string[];
   /** Files beside single files that were asked for: an autoscaler's target is often in the next file. */
   readonly context: readonly string[];
-  /** Configuration files in the folders. */
+  /** Configuration files in the folders that were asked for; those below a single file's folder are not its own. */
   readonly configs: readonly string[];
   /** Folders whose parents may hold a configuration. */
   readonly roots: readonly string[];
@@ -62,7 +62,6 @@ export function collect(
     if (!existsSync(folder)) continue;
     const found = walk(folder, options);
     for (const file of found.manifests) if (!files.has(file) && !alone.includes(file)) context.add(file);
-    for (const config of found.configs) configs.add(config);
   }
   return { files: [...files], context: [...context], configs: [...configs], roots: [...roots], problems };
 }

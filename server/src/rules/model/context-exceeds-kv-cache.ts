@@ -79,9 +79,13 @@ function judge({ server, gpus, config, contextKnown, model }: Serving): Judged |
     : undefined;
 }
 
-/** What is expected to be left is too little, even where windows and linear attention need as little as they can. */
+/**
+ * What is expected to be left is too little. Only for models whose need is exact: with windows and linear attention it
+ * depends on the version, by more than what is left.
+ */
 function failsExpected({ kvNeeded, kv }: MemoryEstimate): boolean {
-  return kvNeeded !== undefined && kv !== undefined && kvNeeded.low > kv.available.expected;
+  if (kvNeeded === undefined || kv === undefined || kvNeeded.low < kvNeeded.high) return false;
+  return kvNeeded.expected > kv.available.expected;
 }
 
 function messageFor(serving: Serving, { choice, estimate, severity, others }: Judged): string {

@@ -1,6 +1,6 @@
 import type { PodTemplate } from '../../kube/pod-carriers';
 import { tolerationsOf } from '../../kube/tolerations';
-import { agree, normaliseLabel, readRequirements, valueSet } from '../../kube/value-set';
+import { agree, normaliseLabel, readRequirements, valueSet, type Requirements } from '../../kube/value-set';
 import type { AdmittedTypes } from '../../sizing/nodes/fit';
 import type { PoolExplanation } from '../../sizing/nodes/explain';
 import { labelMeaning, nodePoolLabel } from '../../sizing/nodes/labels';
@@ -9,8 +9,16 @@ import { poolLabels, type PoolSpec } from '../../sizing/nodes/pool';
 import { acceleratorFamilies, type AcceleratorFamily } from './demand';
 import type { Pool, Surroundings } from './surroundings';
 
+const own = new WeakMap<PoolSpec, Requirements>();
+
 /** Labels by which a pool can be told from others: its name, and what nobody but pools decides. */
-function ownLabels(spec: PoolSpec): ReturnType<typeof readRequirements>['requirements'] {
+function ownLabels(spec: PoolSpec): Requirements {
+  let known = own.get(spec);
+  if (known === undefined) own.set(spec, (known = readOwnLabels(spec)));
+  return known;
+}
+
+function readOwnLabels(spec: PoolSpec): Requirements {
   const provider = spec.kind === 'node-group' ? 'node-group' : spec.provider;
   const { requirements } = readRequirements(
     spec.kind === 'node-pool' ? spec.requirements : [],
@@ -25,7 +33,7 @@ function ownLabels(spec: PoolSpec): ReturnType<typeof readRequirements>['require
 
 /** Whether a pod asks for a label that the pool gives to its nodes, so that it means this pool. */
 export function namesPool(pod: PodSpec, spec: PoolSpec): boolean {
-  const own = ownLabels(spec);
+  const labels = ownLabels(spec);
   const asked = [
     ...Object.entries(pod.nodeSelector ?? {}).map(([key, value]) => ({
       key,
@@ -36,7 +44,7 @@ export function namesPool(pod: PodSpec, spec: PoolSpec): boolean {
   ];
   return asked.some((requirement) => {
     const set = valueSet(requirement);
-    const offered = own.get(normaliseLabel(requirement.key));
+    const offered = labels.get(normaliseLabel(requirement.key));
     return set !== undefined && offered !== undefined && !set.complement && set.values.size > 0
       ? agree(offered, set)
       : false;

@@ -36,6 +36,11 @@ function withoutKeys(
 export function withoutStrangeLabels(pod: PodSpec, pools: readonly PoolSpec[]): PodSpec {
   const isStrange = (key: string): boolean => isStrangeLabel(key, pools);
   const { nodeSelector = {}, requiredTerms = [], preferredTerms: _, ...rest } = pod;
+  const keys = [
+    ...Object.keys(nodeSelector),
+    ...requiredTerms.flatMap(({ matchExpressions = [] }) => matchExpressions.map(({ key }) => key)),
+  ];
+  if (!keys.some(isStrange)) return pod;
   const kept = Object.entries(nodeSelector).filter(([key]) => !isStrange(key));
   const terms = requiredTerms.map((term) => withoutKeys(term, isStrange));
   const known = terms.flatMap((term) => term ?? []);

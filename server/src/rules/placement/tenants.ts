@@ -7,7 +7,7 @@ import type { PodSpec } from '../../sizing/nodes/pod';
 import type { Workspace } from '../../workspace/workspace';
 import { entryOf, isNull, type ScalarNode } from '../../yaml/node';
 import { namesPool } from './meant-pools';
-import { podOf, surroundingsOf, type Surroundings } from './surroundings';
+import { podOf, surroundingsOf, type Pool, type Surroundings } from './surroundings';
 
 /** Pods that run in a pool, or may. */
 export interface Tenant {
@@ -39,28 +39,41 @@ export function templatesNear(workspace: Workspace, from: Resource): readonly Po
   return near;
 }
 
-const tenants = new WeakMap<Workspace, Map<Resource, readonly Tenant[]>>();
+/** Where the pods of one template can run, as far as the pools of the workspace go. */
+interface Home {
+  readonly pod: PodSpec;
+  readonly surroundings: Surroundings;
+  /** The pools that can run the pods, or may. */
+  readonly possible: readonly (Pool | undefined)[];
+}
+
+const homes = new WeakMap<Workspace, Map<PodTemplate, Home>>();
+
+function homeOf(workspace: Workspace, template: PodTemplate): Home {
+  let byTemplate = homes.get(workspace);
+  if (byTemplate === undefined) homes.set(workspace, (byTemplate = new Map<PodTemplate, Home>()));
+  let home = byTemplate.get(template);
+  if (home === undefined) {
+    const surroundings = surroundingsOf(workspace, template);
+    const pod = podOf(workspace, template);
+    const answers = surroundings.pools.length === 0 ? [] : fit(surroundings.unlimited, pod).pools;
+    const possible = answers
+      .filter(({ verdict }) => verdict !== 'none')
+      .map(({ pool }) => surroundings.poolOf(pool));
+    home = { pod, surroundings, possible };
+    byTemplate.set(template, home);
+  }
+  return home;
+}
 
 /** The pods beside a NodePool that can run in it. */
 export function tenantsOf(workspace: Workspace, pool: Resource): readonly Tenant[] {
-  let byPool = tenants.get(workspace);
-  if (byPool === undefined) tenants.set(workspace, (byPool = new Map<Resource, readonly Tenant[]>()));
-  let found = byPool.get(pool);
-  if (found === undefined) {
-    found = templatesNear(workspace, pool).flatMap((template): Tenant[] => {
-      const surroundings = surroundingsOf(workspace, template);
-      const pod = podOf(workspace, template);
-      const possible = fit(surroundings.unlimited, pod)
-        .pools.filter(({ verdict }) => verdict !== 'none')
-        .map((answer) => surroundings.poolOf(answer.pool));
-      const own = possible.find((candidate) => candidate?.resource === pool);
-      if (own === undefined) return [];
-      const { spec } = own;
-      return [{ template, pod, sole: possible.length === 1, named: namesPool(pod, spec), surroundings }];
-    });
-    byPool.set(pool, found);
-  }
-  return found;
+  return templatesNear(workspace, pool).flatMap((template): Tenant[] => {
+    const { pod, surroundings, possible } = homeOf(workspace, template);
+    const found = possible.find((candidate) => candidate?.resource === pool);
+    if (found === undefined) return [];
+    return [{ template, pod, sole: possible.length === 1, named: namesPool(pod, found.spec), surroundings }];
+  });
 }
 
 /** The most pods that a template is scaled to. */

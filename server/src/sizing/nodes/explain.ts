@@ -81,8 +81,8 @@ export interface PoolExplanation {
    * Each reason that alone is enough; of a resource also one that alone is enough among the types that the labels of
    * pool and pod leave. Empty when only reasons together exclude every type. */
   readonly exclusions: readonly Exclusion[];
-  /** The type that lacks least, and what it lacks; absent when the pool admits no type of the catalogue. */
-  readonly nearest?: { readonly type: InstanceType; readonly shortages: readonly Shortage[] };
+  /** The type that lacks least, and what it lacks, worked out when it is read; absent when the pool admits no type of the catalogue. */
+  readonly nearest: { readonly type: InstanceType; readonly shortages: readonly Shortage[] } | undefined;
 }
 
 function askedLabel(term: PreparedTerm, key: string, set: ValueSet): AskedLabel {
@@ -340,12 +340,15 @@ export function explain(fit: FitContext, pod: PodSpec): readonly PoolExplanation
       if (exclusions.length < (terms[best]?.length ?? 0)) best = index;
     });
     const term = prepared.placement.terms[best];
-    const nearest = term === undefined ? undefined : nearestOf(context, pool, prepared, term);
+    let nearest: { readonly found: PoolExplanation['nearest'] } | undefined;
     return {
       pool: pool.spec,
       term: best,
       exclusions: terms[best] ?? [],
-      ...(nearest !== undefined && { nearest }),
+      get nearest() {
+        nearest ??= { found: term === undefined ? undefined : nearestOf(context, pool, prepared, term) };
+        return nearest.found;
+      },
     };
   });
 }

@@ -47,13 +47,21 @@ export interface Fit {
 export interface FitContext {
   readonly context: Context;
   readonly answers: Map<string, Fit>;
+  /** The same by identity, since a key of a whole pod takes longer to make than most answers. */
+  readonly known: WeakMap<PodSpec, Fit>;
   readonly candidates: Map<string, readonly (Candidate | undefined)[]>;
   readonly noFit: Map<PreparedPool, PoolFit>;
 }
 
 /** Reads pools for {@link fit}. Cheap to keep: equal pods are answered once. */
 export function prepareFit(pools: readonly PoolSpec[], options: FitOptions = {}): FitContext {
-  return { context: prepare(pools, options), answers: new Map(), candidates: new Map(), noFit: new Map() };
+  return {
+    context: prepare(pools, options),
+    answers: new Map(),
+    known: new WeakMap(),
+    candidates: new Map(),
+    noFit: new Map(),
+  };
 }
 
 function candidateOf(type: InstanceType, capacityTypes: readonly string[], options: FitOptions): Candidate {
@@ -215,12 +223,15 @@ function answer(fit: FitContext, pod: PreparedPod): Fit {
 
 /** Where a pod can run, and what Karpenter would launch for it. */
 export function fit(pools: FitContext, pod: PodSpec): Fit {
+  const before = pools.known.get(pod);
+  if (before !== undefined) return before;
   const key = JSON.stringify(pod);
   let known = pools.answers.get(key);
   if (known === undefined) {
     known = answer(pools, preparePod(pod, pools.context.reading));
     pools.answers.set(key, known);
   }
+  pools.known.set(pod, known);
   return known;
 }
 
@@ -265,8 +276,8 @@ export interface NodeFigures {
 /** The figures of a node of a type of the catalogue in a pool; `undefined` when there is no such type or pool. */
 export function nodeFigures(pools: FitContext, spec: PoolSpec, typeName: string): NodeFigures | undefined {
   const pool = pools.context.pools.find((candidate) => candidate.spec === spec);
-  const row = pools.context.world.rows.findIndex((candidate) => candidate.name === typeName);
-  if (pool === undefined || row < 0) return undefined;
+  const row = pools.context.world.rowOf(typeName);
+  if (pool === undefined || row === undefined) return undefined;
   const { capacity, allocatable } = pool.offer(row);
   const gives: Record<string, number> = { ...allocatable.most };
   for (const [resource, taken] of pool.overhead) {
@@ -281,6 +292,6 @@ export function nodeFigures(pools: FitContext, spec: PoolSpec, typeName: string)
  */
 export function allocatableIn(pools: FitContext, poolName: string, typeName: string): Bounds | undefined {
   const pool = pools.context.pools.find((candidate) => candidate.spec.name === poolName);
-  const row = pools.context.world.rows.findIndex((candidate) => candidate.name === typeName);
-  return row < 0 ? undefined : pool?.offer(row).allocatable;
+  const row = pools.context.world.rowOf(typeName);
+  return row === undefined ? undefined : pool?.offer(row).allocatable;
 }

@@ -39,6 +39,8 @@ export interface World {
   readonly rows: readonly Row[];
   /** Index of the `newer` row; -1 in a closed world. */
   readonly newer: number;
+  /** The row of a type by its name. */
+  rowOf(name: string): number | undefined;
   mask(label: string, set: ValueSet): Mask;
   /** The value of a label of the instance on nodes of a row. */
   label(row: number, label: string): LabelValue;
@@ -148,6 +150,7 @@ function buildRows(options: WorldOptions): readonly Row[] {
 export function createWorld(options: WorldOptions = {}): World {
   const rows = buildRows(options);
   const newer = options.closed === true ? -1 : rows.length - 1;
+  const byName = new Map(rows.map((row, index) => [row.name, index]));
   const masks = new Map<string, Mask>();
   const columns = new Map<string, readonly LabelValue[]>();
   const valuesSeen = new Map<string, ReadonlySet<string>>();
@@ -185,6 +188,7 @@ export function createWorld(options: WorldOptions = {}): World {
   return {
     rows,
     newer,
+    rowOf: (name) => byName.get(name),
     label: (row, label) => column(label)[row],
     mask(label, set) {
       let text = signatures.get(set);

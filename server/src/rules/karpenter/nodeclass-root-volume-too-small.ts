@@ -66,8 +66,7 @@ export default defineRule({
     const needed = imageBytes + (model?.bytes ?? 0);
     // What the kubelet evicts at is no room: a tenth of the disk, and the gibibyte that it keeps back.
     const room = disk.bytes * 0.9 - GiB;
-    // A volume of a size that somebody chose is judged by the models that are known only.
-    if (disk.sized === undefined ? room >= imageBytes + 5 * GiB && room >= needed : room >= needed) return;
+    if (room >= Math.max(needed, imageBytes + 5 * GiB)) return;
     if (mayBePatched(workspace, resource, 'blockDeviceMappings')) return;
     const goal = Math.max(100, Math.ceil(((imageBytes * 2 + (model?.bytes ?? 0)) * 1.2) / GiB / 50) * 50);
     const edits = enlarge(resource, disk, device, `${goal}Gi`);

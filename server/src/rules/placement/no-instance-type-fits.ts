@@ -4,6 +4,7 @@ import { normaliseLabel } from '../../kube/value-set';
 import { explain, openings, type Exclusion, type PoolExplanation } from '../../sizing/nodes/explain';
 import { fit } from '../../sizing/nodes/fit';
 import { labelMeaning } from '../../sizing/nodes/labels';
+import { acceleratorResources } from '../../sizing/nodes/offer';
 import type { PodSpec } from '../../sizing/nodes/pod';
 import type { Workspace } from '../../workspace/workspace';
 import { entryOf, getIn, isNull, itemsIn, mapIn, scalarIn, textIn } from '../../yaml/node';
@@ -64,8 +65,7 @@ function againstPools(workspace: Workspace, template: PodTemplate): readonly Fou
   const pools = meant.flatMap(({ explanation }) => surroundings.poolOf(explanation.pool) ?? []);
   if (pools.some((pool) => mayBePatched(workspace, pool.resource, 'requirements'))) return [];
   const judge: Judge = { workspace, template, pod, surroundings, meant, pools };
-  const alone = common(judge);
-  return alone.length > 0 ? alone : (together(judge) ?? []);
+  return common(judge) ?? together(judge) ?? [];
 }
 
 interface Judge {
@@ -85,11 +85,12 @@ function isKey(exclusion: Exclusion): exclusion is KeyExclusion {
   return exclusion.kind === 'label' || exclusion.kind === 'requirement';
 }
 
-/** Each resource and each key that by itself keeps the pod out of every pool. */
-function common(judge: Judge): readonly Found[] {
+/** Each resource and each key that by itself keeps the pod out of every pool; `undefined` where nothing does alone. */
+function common(judge: Judge): readonly Found[] | undefined {
   const [first, ...others] = judge.meant;
-  if (first === undefined) return [];
+  if (first === undefined) return undefined;
   const found: Found[] = [];
+  let alone = false;
   for (const exclusion of first.explanation.exclusions) {
     if (exclusion.kind === 'resource') {
       const all = [first, ...others].map(({ explanation }) =>
@@ -99,7 +100,9 @@ function common(judge: Judge): readonly Found[] {
         ),
       );
       const each = all.flatMap((one) => one ?? []);
-      if (each.length === all.length) found.push(...resourceFinding(judge, each));
+      if (each.length < all.length) continue;
+      alone = true;
+      found.push(...resourceFinding(judge, each));
     } else if (isKey(exclusion)) {
       const all = [first, ...others].map(({ explanation }) =>
         explanation.exclusions.find(
@@ -107,10 +110,12 @@ function common(judge: Judge): readonly Found[] {
         ),
       );
       const each = all.flatMap((one) => one ?? []);
-      if (each.length === all.length) found.push(...keyFinding(judge, each));
+      if (each.length < all.length) continue;
+      alone = true;
+      found.push(...keyFinding(judge, each));
     }
   }
-  return found;
+  return alone ? found : undefined;
 }
 
 /** `NodePool "gpu"`, `NodePools "a" and "b"`. */
@@ -145,6 +150,16 @@ function severityOf({ pod, meant, pools }: Judge): Severity {
   return known ? 'error' : 'warning';
 }
 
+/** Resources that instance types are known to have or not to have. */
+const ofTypes: ReadonlySet<string> = new Set([
+  'cpu',
+  'memory',
+  'ephemeral-storage',
+  'pods',
+  'vpc.amazonaws.com/efa',
+  ...acceleratorResources,
+]);
+
 function resourceFinding(judge: Judge, each: readonly ResourceExclusion[]): readonly Found[] {
   const { template, pools } = judge;
   const [first] = each;
@@ -155,7 +170,8 @@ function resourceFinding(judge: Judge, each: readonly ResourceExclusion[]): read
   return [
     {
       at: asked.at,
-      severity: severityOf(judge),
+      // A device plugin may offer it once there is a node, which others may make.
+      severity: ofTypes.has(resource) ? severityOf(judge) : 'warning',
       message: `${subject(judge)}: ${asks}, ${offered(judge, each)}`,
       related: [...nodeClassRelated(resource, pools), ...openingRelated(judge)],
       ...(asked.container === undefined ? {} : containerField(asked.container)),
@@ -191,8 +207,11 @@ function nobodyHas({ surroundings, pools }: Judge, resource: string): string {
     ];
     if (reasons.length > 0) return reasons.join(', and ');
   }
-  if (resource.startsWith('nvidia.com/')) {
+  if (resource.startsWith('nvidia.com/') && resource !== 'nvidia.com/gpu') {
     return 'and Karpenter knows no type that offers it: it launches nodes for whole GPUs (nvidia.com/gpu) only';
+  }
+  if (!ofTypes.has(resource)) {
+    return 'and Karpenter knows no type that offers it: it launches no node for the pod, though one that is there may do';
   }
   const shown = someOf([...new Set(types.map(({ family }) => family))]);
   return shown === '' ? 'which none has' : `which ${shown} do not have`;

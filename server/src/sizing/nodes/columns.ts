@@ -84,7 +84,9 @@ export function bound(list: ResourceList, resource: string, otherwise: number): 
 /** The most of a resource that no list mentions: nothing, unless something that cannot be seen may add it. */
 function unmentioned(pool: PoolSpec, resource: string, options: FitOptions): number {
   if (options.overlayResources?.includes(resource) === true) return Infinity;
-  return pool.kind === 'node-group' && resource.includes('/') ? Infinity : 0;
+  // Whoever set up the nodes of a node group may have added a device plugin or huge pages.
+  const added = resource.includes('/') || resource.startsWith('hugepages-');
+  return pool.kind === 'node-group' && added ? Infinity : 0;
 }
 
 function createColumn(resource: string, pool: ColumnSource, options: FitOptions): Column {

@@ -245,7 +245,7 @@ function checkDocument(
   for (const error of cached.errors) keepFirst(session.errors, error);
   const candidates: Candidate[] = [];
   resources.forEach((resource, index) => {
-    for (const report of cached.reports[index] ?? []) candidates.push(toCandidate(report, resource));
+    for (const report of cached.reports[index] ?? []) candidates.push(toCandidate(session.workspace, report, resource));
     const place = effective[index];
     if (place === undefined) return;
     for (const rule of planOf(session, place, resource).wider) {
@@ -255,7 +255,7 @@ function checkDocument(
         continue;
       }
       for (const report of runRule(session.workspace, rule, resource, place, session.errors)) {
-        candidates.push(toCandidate(report, resource));
+        candidates.push(toCandidate(session.workspace, report, resource));
       }
     }
   });
@@ -438,8 +438,9 @@ function toFix(rule: Rule, fix: Fix): FindingFix[] {
   return [{ title: fix.title, safe: fix.safe, edits }];
 }
 
-function toCandidate(report: LocalReport, resource: Resource): Candidate {
-  const { placed, uri } = resource;
+function toCandidate(workspace: Workspace, report: LocalReport, resource: Resource): Candidate {
+  const { uri } = resource;
+  const placed = workspace.placeOf(resource);
   const { offset } = placed;
   const finding: Finding = {
     rule: report.rule,
@@ -449,11 +450,7 @@ function toCandidate(report: LocalReport, resource: Resource): Candidate {
     message: report.message,
     related: report.related.map((place) => ({
       uri: place.resource.uri,
-      // A document rule points into its own document, which may have moved since it ran.
-      at: shift(
-        place.at,
-        place.resource.placed.document === placed.document ? offset : place.resource.placed.offset,
-      ),
+      at: shift(place.at, workspace.placeOf(place.resource).offset),
       message: place.message,
     })),
     fixes: report.fixes.map((fix) => ({ ...fix, edits: fix.edits.map((edit) => shiftEdit(edit, offset)) })),

@@ -12,7 +12,11 @@ export type DocumentRole =
 /** One Kubernetes object in a file. An item of a `List` is a resource of its own, in the same document. */
 export interface Resource {
   readonly uri: string;
-  readonly placed: PlacedDocument;
+  /**
+   * The document, and the how-manieth of its file it is. Where the document starts is not kept: an edit above moves it,
+   * and what is known about the object must outlive that. `Workspace.placeOf` tells.
+   */
+  readonly placed: Pick<PlacedDocument, 'document' | 'index'>;
   readonly root: MapNode;
   readonly role: DocumentRole;
   /** As written, `apps/v1`. */

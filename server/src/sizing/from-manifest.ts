@@ -350,8 +350,17 @@ function bestSplit(
   return { tensorParallel: total / (pipeline ?? 1), pipelineParallel: pipeline ?? 1 };
 }
 
-/** The estimate of a configuration on one of the GPUs that the pod may get. */
+const estimates = new WeakMap<ServingConfig, Map<GpuChoice, MemoryEstimate>>();
+
+/** The estimate of a configuration on one of the GPUs that the pod may get. Several rules ask for the same one. */
 export function estimateOn(config: ServingConfig, choice: GpuChoice): MemoryEstimate {
-  const { gpu, slice, memory } = choice;
-  return estimate({ ...config, gpu, ...(slice === undefined ? {} : { gpuMemory: memory }) });
+  let known = estimates.get(config);
+  if (known === undefined) estimates.set(config, (known = new Map<GpuChoice, MemoryEstimate>()));
+  let found = known.get(choice);
+  if (found === undefined) {
+    const { gpu, slice, memory } = choice;
+    found = estimate({ ...config, gpu, ...(slice === undefined ? {} : { gpuMemory: memory }) });
+    known.set(choice, found);
+  }
+  return found;
 }

@@ -313,6 +313,19 @@ export function soleAccelerator(container: Container): Accelerator | undefined {
  * @param pools - NodePools whose labels and taints let the pod in; empty where none is known.
  */
 export function gpuChoices(container: Container, pools: readonly Resource[]): GpuChoices {
+  const known = memo.get(container);
+  const same =
+    known?.pools.length === pools.length && known.pools.every((pool, index) => pool === pools[index]);
+  if (known !== undefined && same) return known.choices;
+  const choices = choose(container, pools);
+  memo.set(container, { pools, choices });
+  return choices;
+}
+
+/** Kept with the container for as long as the same pools take its pod. */
+const memo = new WeakMap<Container, { readonly pools: readonly Resource[]; readonly choices: GpuChoices }>();
+
+function choose(container: Container, pools: readonly Resource[]): GpuChoices {
   const accelerator = soleAccelerator(container);
   if (accelerator === undefined || !['nvidia', 'amd', 'habana'].includes(accelerator.vendor))
     return nothingKnown;

@@ -61,6 +61,8 @@ export interface Workspace {
   /** What a document is for, whether or not it holds an object. */
   roleOf(uri: string, placed: PlacedDocument): DocumentRole;
   references(resource: Resource): References;
+  /** Where the document of an object stands in this version of its file. */
+  placeOf(resource: Resource): PlacedDocument;
 }
 
 const placedResources = new WeakMap<YamlDocument, readonly Resource[]>();
@@ -78,7 +80,6 @@ function resourcesIn(layout: Layout, uri: string, placed: PlacedDocument): reado
     before.every(
       (resource, index) =>
         resource.uri === uri &&
-        resource.placed.offset === placed.offset &&
         resource.placed.index === placed.index &&
         resource.scope === scope &&
         resource.role === roles[index],
@@ -87,7 +88,8 @@ function resourcesIn(layout: Layout, uri: string, placed: PlacedDocument): reado
     return before;
   }
   const resources = objects.map(({ nameKey, ...object }, index): Resource => {
-    const resource: Resource = { uri, placed, ...object, role: roles[index] ?? 'resource', scope };
+    const place = { document, index: placed.index };
+    const resource: Resource = { uri, placed: place, ...object, role: roles[index] ?? 'resource', scope };
     rememberNameKey(resource, nameKey);
     return resource;
   });
@@ -259,6 +261,11 @@ function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefine
               sameNamespace(resource.namespace, from.namespace)),
         ),
       ),
+    placeOf: ({ uri, placed }) => {
+      const now = files.get(uri)?.documents[placed.index];
+      // An object of another version of the file, or of a file that is gone, is only ever compared.
+      return now?.document === placed.document ? now : { ...placed, offset: 0 };
+    },
     roleOf: (uri, placed) => {
       const path = pathOf(uri);
       const [object] = objectsOf(placed.document);

@@ -73,7 +73,7 @@ export function fitCommand(command: FitCommand, host: Host): number {
       .filter((template) => otherCloud(template) === undefined)
       .map((template): Row => {
         const at = entryOf(mapIn(resource.root, 'metadata'), 'name')?.value ?? resource.root;
-        const start = resource.placed.offset + at.start;
+        const start = workspace.placeOf(resource).offset + at.start;
         return {
           template,
           answer: placementOf(workspace, template),

@@ -1,3 +1,4 @@
+import { onceFor } from '../../sizing/memo';
 import { containers } from '../../kube/containers';
 import { commandLines } from '../../kube/arguments';
 import type { ModelServer } from '../../kube/model-server';
@@ -30,7 +31,9 @@ export interface WeightStore {
 }
 
 /** Reads the volumes, variables and arguments of a server. */
-export function weightStore(server: ModelServer): WeightStore {
+export const weightStore = onceFor(readWeightStore);
+
+function readWeightStore(server: ModelServer): WeightStore {
   const origin = weightOrigin(server);
   const mounts = mountsIn(server.container);
   const base = { origin, mounts, cache: undefined, label: 'label' in origin ? origin.label : '' };
@@ -86,7 +89,9 @@ function filledFrom({ container }: ModelServer, mount: Mounted): string {
 }
 
 /** Bytes of the files that a pod fetches: the whole model, whatever part of it it loads. */
-export function downloadBytes(server: ModelServer): Range | undefined {
+export const downloadBytes = onceFor(readDownloadBytes);
+
+function readDownloadBytes(server: ModelServer): Range | undefined {
   const served = servedModel(server);
   if (served !== undefined) {
     const { low, expected, high } = served.stored;

@@ -21,18 +21,26 @@ export function poolsFor(workspace: Workspace, template: PodTemplate): readonly 
     );
 }
 
-const memo = new WeakMap<Workspace, Map<ModelServer, Serving | null>>();
+interface Known {
+  readonly pools: readonly Resource[];
+  readonly serving: Serving | undefined;
+}
+
+/** Kept with the server for as long as the same pools take its pod, so that an edit elsewhere costs nothing here. */
+const memo = new WeakMap<ModelServer, Known>();
 
 /** What the manifests tell of the memory of one server; `undefined` where the model is not known. */
 export function servingIn(workspace: Workspace, server: ModelServer): Serving | undefined {
-  let known = memo.get(workspace);
-  if (known === undefined) memo.set(workspace, (known = new Map<ModelServer, Serving | null>()));
-  let serving = known.get(server);
-  if (serving === undefined) {
-    serving = servingOf(server, { pools: poolsFor(workspace, server.container.template) }) ?? null;
-    known.set(server, serving);
-  }
-  return serving ?? undefined;
+  const pools = poolsFor(workspace, server.container.template);
+  const known = memo.get(server);
+  if (known !== undefined && sameItems(known.pools, pools)) return known.serving;
+  const serving = servingOf(server, { pools });
+  memo.set(server, { pools, serving });
+  return serving;
+}
+
+function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
 /** Every server of an object. A group whose pods all run the same command has one for each part. */

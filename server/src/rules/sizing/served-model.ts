@@ -1,3 +1,4 @@
+import { onceFor } from '../../sizing/memo';
 import { acceleratorsOf } from '../../kube/accelerators';
 import { amountState } from '../../kube/containers';
 import type { ModelServer } from '../../kube/model-server';
@@ -72,7 +73,9 @@ function loaderFor(
 }
 
 /** The model of a server with its size on disk; `undefined` when any part of that is unknown. */
-export function servedModel(server: ModelServer): ServedModel | undefined {
+export const servedModel = onceFor(readServedModel);
+
+function readServedModel(server: ModelServer): ServedModel | undefined {
   const name = valueOf(server.model);
   if (name === undefined || name === '') return undefined;
   const identity = identifyModel(name, server.engine === 'ollama' ? { library: 'ollama' } : {});

@@ -1,3 +1,4 @@
+import { remembered } from '../memo';
 import { gpus } from '../gpus';
 import type { Gpu } from '../gpus';
 import { visibleMemory } from '../gpus';
@@ -204,7 +205,9 @@ function hasCache(shape: DecoderShape | undefined): shape is DecoderShape {
  * Bounds are honest rather than tight: `low` and `high` hold what engine versions, drivers and unwritten
  * options move. All figures are bytes, except tokens and numbers of requests in {@link KvRoom}.
  */
-export function estimate(config: ServingConfig): MemoryEstimate {
+export const estimate = remembered(1000, reckon);
+
+function reckon(config: ServingConfig): MemoryEstimate {
   const spec = config.model.model;
   const split = splitOf(config);
   const engine = withVersion(config.engine, spec);

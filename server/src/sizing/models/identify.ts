@@ -1,3 +1,4 @@
+import { remembered } from '../memo';
 import { modelCatalogue } from './catalogue';
 import { bitsPerWeightIn, quantizationIn } from './quantization';
 import type { QuantizationId } from './quantization';
@@ -267,9 +268,17 @@ const ollamaLatest: Readonly<Record<string, string>> = {
  * @returns undefined when the name tells neither a known model nor a size. It never guesses.
  */
 export function identifyModel(name: string, options: IdentifyOptions = {}): ModelIdentity | undefined {
-  const user = userModel(name, options.userModels ?? []);
-  if (user !== undefined) return user;
-  if (options.library === 'ollama') {
+  return userModel(name, options.userModels ?? []) ?? identifyKnown({ name, library: options.library });
+}
+
+const identifyKnown = remembered(2000, identify, ({ name, library }) => `${library ?? ''} ${name}`);
+
+function identify(question: {
+  readonly name: string;
+  readonly library: IdentifyOptions['library'];
+}): ModelIdentity | undefined {
+  const { name, library: from } = question;
+  if (from === 'ollama') {
     const [library = '', tag] = name.replace(/^.*\//, '').toLowerCase().split(':');
     const latest = ollamaLatest[library];
     if (latest !== undefined && (tag === undefined || tag === 'latest')) {

@@ -4,6 +4,7 @@ import { amountsOf } from '../../sizing/nodes/resources';
 import { entryOf, isNull, mapIn, type Entry } from '../../yaml/node';
 import { titleOf } from '../naming';
 import { mayBePatched } from '../overlays';
+import { isOfItsKind } from '../placement/meant-pools';
 import { tightest, roomFor } from '../placement/pool-room';
 import { mostPods, tenantsOf, type MostPods, type Tenant } from '../placement/tenants';
 import { amountWords, typeWords } from '../placement/words';
@@ -34,7 +35,9 @@ export default defineRule({
       { readonly text: string; readonly related: Related; readonly short: number }
     >();
     for (const tenant of tenantsOf(workspace, resource)) {
-      if (!tenant.sole) continue;
+      // Pods without accelerators beside a pool of GPUs will have another pool.
+      if (!tenant.sole || !(tenant.named || isOfItsKind(tenant.template, tenant.surroundings, pool)))
+        continue;
       const most = mostPods(workspace, tenant.template);
       const rooms = roomFor(tenant.pod, tenant.surroundings, pool);
       const room = rooms === undefined ? undefined : tightest(rooms, limits);

@@ -47,6 +47,7 @@ before(async () => {
   });
 });
 after(async () => {
+  await lab.close();
   await feed.close();
   await removeNode(api, node);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import type { Finding } from '../../server/src/engine/finding';
 import { ruleMeta } from '../../server/src/engine/registry';
 import { itemsIn } from '../../server/src/yaml/node';
@@ -35,6 +35,7 @@ before(() => {
   lab = useLab();
   api = lab.admin;
 });
+after(() => lab.close());
 
 interface Variant {
   readonly name: string;

@@ -47,7 +47,10 @@ before(() => {
   lab = useLab();
   api = lab.admin;
 });
-after(() => removeNodes());
+after(async () => {
+  await lab.close();
+  await removeNodes();
+});
 
 function objectsOf(pieces: readonly Piece[]): readonly JsonObject[] {
   return pieces

@@ -99,6 +99,7 @@ export async function waitForRunning(
   namespace: string,
   selector: string,
   count: number,
+  withinMs = deadlineMs,
 ): Promise<readonly KubeObject[]> {
   let seen = '';
   return waitFor(
@@ -110,7 +111,7 @@ export async function waitForRunning(
         .join('\n');
       return pods.length === count && pods.every(isRunning) ? pods : undefined;
     },
-    deadlineMs,
+    withinMs,
     () => seen,
   );
 }

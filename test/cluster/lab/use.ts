@@ -16,6 +16,8 @@ export interface Lab {
   readonly hasPodNetwork: boolean;
   /** Makes a namespace that no test has used before, of a name that starts so, and answers the name. */
   namespace(prefix: string): Promise<string>;
+  /** Takes the namespaces of this test away, and waits until none of their pods is left to be scheduled. */
+  close(): Promise<void>;
 }
 
 /** The lab of this test run, or the one that `npm run cluster -- up` has started. Throws when neither runs. */
@@ -32,6 +34,7 @@ export function useLab(): Lab {
     return known;
   };
   const admin = as('admin');
+  const namespaces: string[] = [];
   return {
     state,
     admin,
@@ -46,7 +49,18 @@ export function useLab(): Lab {
         () => admin.find(`/api/v1/namespaces/${name}/serviceaccounts/default`),
         60_000,
       );
+      namespaces.push(name);
       return name;
+    },
+    close: async () => {
+      await Promise.all(namespaces.map((name) => admin.delete(`/api/v1/namespaces/${name}`)));
+      for (const name of namespaces.splice(0)) {
+        await waitFor(
+          `the pods of ${name} are gone`,
+          async () => ((await admin.list(`/api/v1/namespaces/${name}/pods`)).length === 0 ? true : undefined),
+          60_000,
+        );
+      }
     },
   };
 }

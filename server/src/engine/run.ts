@@ -3,7 +3,7 @@ import type { Resource } from '../kube/resource';
 import { rules as allRules } from '../rules/index';
 import type { Fix, Needs, Place, Report, Rule, Severity } from '../rules/rule';
 import { mayMatter } from '../workspace/relevant-kinds';
-import type { Workspace } from '../workspace/workspace';
+import { isSeenInOutline, type Workspace } from '../workspace/workspace';
 import type { PlacedDocument, YamlDocument, YamlProblem } from '../yaml/document';
 import type { Span } from '../yaml/node';
 import type { Config, Decision, Effective } from './config';
@@ -245,21 +245,68 @@ function checkDocument(
   for (const error of cached.errors) keepFirst(session.errors, error);
   const candidates: Candidate[] = [];
   resources.forEach((resource, index) => {
-    for (const report of cached.reports[index] ?? []) candidates.push(toCandidate(session.workspace, report, resource));
+    for (const report of cached.reports[index] ?? [])
+      candidates.push(toCandidate(session.workspace, report, resource));
     const place = effective[index];
     if (place === undefined) return;
-    for (const rule of planOf(session, place, resource).wider) {
-      const why = unmetNeed(session, rule.needs);
-      if (why !== undefined) {
-        unmet.set(rule.id, why);
-        continue;
-      }
-      for (const report of runRule(session.workspace, rule, resource, place, session.errors)) {
-        candidates.push(toCandidate(session.workspace, report, resource));
-      }
-    }
+    const wider = widerReports(session, resource, place, unmet);
+    for (const error of wider.errors) keepFirst(session.errors, error);
+    for (const report of wider.reports) candidates.push(toCandidate(session.workspace, report, resource));
   });
   return candidates;
+}
+
+interface WiderReports {
+  readonly reports: readonly LocalReport[];
+  readonly errors: readonly InternalError[];
+}
+
+interface CachedWider extends WiderReports {
+  readonly surroundings: object;
+  readonly rules: readonly Rule[];
+  readonly effective: Effective;
+}
+
+const widerCache = new WeakMap<Resource, CachedWider>();
+
+/**
+ * What the rules that look at other files say about a resource. About a workload they say the same for as long as it and
+ * its surroundings are the same, so that typing in one workload does not ask about all the others again.
+ */
+function widerReports(
+  session: Session,
+  resource: Resource,
+  place: Effective,
+  unmet: Map<string, string>,
+): WiderReports {
+  const { workspace, rules } = session;
+  const keeps = session.provides.workspace && isSeenInOutline(resource);
+  const known = keeps ? widerCache.get(resource) : undefined;
+  if (
+    known !== undefined &&
+    known.rules === rules &&
+    known.effective === place &&
+    known.surroundings === workspace.surroundings
+  ) {
+    return known;
+  }
+  const errors = new Map<string, InternalError>();
+  const reports: LocalReport[] = [];
+  let isWhole = true;
+  for (const rule of planOf(session, place, resource).wider) {
+    const why = unmetNeed(session, rule.needs);
+    if (why === undefined) {
+      reports.push(...runRule(workspace, rule, resource, place, errors));
+    } else {
+      unmet.set(rule.id, why);
+      isWhole = false;
+    }
+  }
+  const fresh = { reports, errors: [...errors.values()] };
+  if (keeps && isWhole) {
+    widerCache.set(resource, { ...fresh, surroundings: workspace.surroundings, rules, effective: place });
+  }
+  return fresh;
 }
 
 /** What the rules that need this document only say about it; from the cache when nothing they see has changed. */

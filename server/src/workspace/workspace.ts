@@ -1,3 +1,4 @@
+import { isPodCarrier, podTemplates } from '../kube/pod-carriers';
 import type { DocumentRole, Resource } from '../kube/resource';
 import type { PlacedDocument, SourceFile, YamlDocument } from '../yaml/document';
 import { belongTogether, isLayoutFile, readLayout, scopeOf, type Layout } from './layout';
@@ -61,6 +62,12 @@ export interface Workspace {
   /** What a document is for, whether or not it holds an object. */
   roleOf(uri: string, placed: PlacedDocument): DocumentRole;
   references(resource: Resource): References;
+  /**
+   * Stands for everything that a rule about a workload can see beside the workload itself: the same value as long as
+   * nothing of that has changed. Of other workloads that is their outline only (name, labels, place), but for
+   * DaemonSets, which take room on every node, and patches.
+   */
+  readonly surroundings: object;
   /** Where the document of an object stands in this version of its file. */
   placeOf(resource: Resource): PlacedDocument;
 }
@@ -154,7 +161,53 @@ function listedIn(layout: Layout, path: string): readonly string[] {
     .map(({ directory }) => directory);
 }
 
-function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefined): Workspace {
+/** What {@link Workspace.surroundings} stands for, part by part. */
+interface Surroundings {
+  readonly layout: Layout;
+  readonly parts: readonly (Resource | string)[];
+}
+
+/** A workload of which others see the outline only. */
+export function isSeenInOutline(resource: Resource): boolean {
+  return (
+    isPodCarrier(resource) &&
+    resource.kind !== 'DaemonSet' &&
+    (resource.role === 'resource' || resource.role === 'helm-template')
+  );
+}
+
+const outlines = new WeakMap<Resource, string>();
+
+/** What others see of a workload: how it is found, and by which labels its pods are selected. */
+function outlineOf(resource: Resource): string {
+  let outline = outlines.get(resource);
+  if (outline === undefined) {
+    const { uri, placed, group, kind, namespace, scope, role } = resource;
+    const labels = podTemplates(resource).map(({ part, labels: { values, open } }) => [
+      part,
+      open,
+      ...values,
+    ]);
+    const name = nameKeyOfResource(resource);
+    outline = JSON.stringify([uri, placed.index, group, kind, namespace, name, scope, role, labels]);
+    outlines.set(resource, outline);
+  }
+  return outline;
+}
+
+function sameSurroundings(a: Surroundings, b: Surroundings): boolean {
+  return (
+    a.layout === b.layout &&
+    a.parts.length === b.parts.length &&
+    a.parts.every((part, index) => part === b.parts[index])
+  );
+}
+
+function create(
+  files: ReadonlyMap<string, SourceFile>,
+  known: Layout | undefined,
+  before?: Surroundings,
+): Workspace {
   const layout = known ?? readLayout(files.values());
   const all = lazy(() => [...files.values()].flatMap((file) => resourcesOfFile(layout, file)));
   const kinds = lazy(() => grouped(all(), (resource) => resource.kind));
@@ -169,6 +222,7 @@ function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefine
   const children = lazy(() => grouped([...scopes()], directoryOf));
   const neighbours = new Map<string, readonly string[]>();
   const references = new Map<Resource, References>();
+  let surroundings: Surroundings | undefined;
 
   /** The scope itself first, then those that belong to it. */
   function neighboursOf(scope: string): readonly string[] {
@@ -196,13 +250,13 @@ function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefine
         next.set(file.uri, file);
         sameLayout &&= !isLayoutFile(file.uri);
       }
-      return create(next, sameLayout ? layout : undefined);
+      return create(next, sameLayout ? layout : undefined, surroundings ?? before);
     },
     without: (uri) => {
       if (!files.has(uri)) return workspace;
       const next = new Map(files);
       next.delete(uri);
-      return create(next, isLayoutFile(uri) ? undefined : layout);
+      return create(next, isLayoutFile(uri) ? undefined : layout, surroundings ?? before);
     },
     get resources() {
       return all();
@@ -261,6 +315,14 @@ function create(files: ReadonlyMap<string, SourceFile>, known: Layout | undefine
               sameNamespace(resource.namespace, from.namespace)),
         ),
       ),
+    get surroundings() {
+      if (surroundings === undefined) {
+        const parts = all().map((resource) => (isSeenInOutline(resource) ? outlineOf(resource) : resource));
+        const now: Surroundings = { layout, parts };
+        surroundings = before !== undefined && sameSurroundings(before, now) ? before : now;
+      }
+      return surroundings;
+    },
     placeOf: ({ uri, placed }) => {
       const now = files.get(uri)?.documents[placed.index];
       // An object of another version of the file, or of a file that is gone, is only ever compared.

@@ -18,7 +18,7 @@ export interface Collected {
 
 /**
  * Finds what the arguments name. A folder stands for its manifests; a file for itself, whatever its name, and is
- * seen together with the manifests in and below its folder.
+ * seen together with the manifests in its folder.
  *
  * @param alone files that are not read from disk (standard input), for their surroundings only.
  */
@@ -60,7 +60,7 @@ export function collect(
   const context = new Set<string>();
   for (const folder of around) {
     if (!existsSync(folder)) continue;
-    const found = walk(folder, options);
+    const found = walk(folder, { ...options, shallow: true });
     for (const file of found.manifests) if (!files.has(file) && !alone.includes(file)) context.add(file);
   }
   return { files: [...files], context: [...context], configs: [...configs], roots: [...roots], problems };

@@ -43,7 +43,13 @@ function gitIgnoreAbove(folder: string): GitIgnore {
  * Finds the manifests below a folder, at once. Links to folders are not entered, as git does not enter them, so no
  * loop can be walked and nothing outside is read; links to files are read.
  */
-export function walk(root: string, options: { readonly gitignore: boolean }): WalkResult {
+export function walk(
+  root: string,
+  options: {
+    readonly gitignore: boolean;
+    /** Only the folder itself, not those in it. */ readonly shallow?: boolean;
+  },
+): WalkResult {
   const manifests: string[] = [];
   const configs: string[] = [];
   const problems: { path: string; message: string }[] = [];
@@ -65,6 +71,7 @@ export function walk(root: string, options: { readonly gitignore: boolean }): Wa
     for (const entry of entries) {
       const path = `${folder === '/' ? '' : folder}/${entry.name}`;
       if (entry.isDirectory()) {
+        if (options.shallow === true) continue;
         if (!skippedFolders.has(entry.name) && !rules.ignores(path, true)) visit(path, rules);
       } else if (isManifestName(entry.name) && !rules.ignores(path, false)) {
         if (entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {

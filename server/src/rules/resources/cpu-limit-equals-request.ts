@@ -2,8 +2,8 @@ import { isServing } from '../../kube/ai-workload';
 import { amountState, runningContainers, type Container, type ResourceAmount } from '../../kube/containers';
 import { podTemplates } from '../../kube/pod-carriers';
 import { compareQuantities, isInteger } from '../../kube/quantity';
-import { insertPath, removeEntry } from '../../yaml/edit';
-import { mapIn } from '../../yaml/node';
+import { insertPath, removeEntry, renameKey } from '../../yaml/edit';
+import { entryOf, mapIn } from '../../yaml/node';
 import { defineRule, type Fix } from '../rule';
 import {
   amountText,
@@ -82,6 +82,14 @@ function removeLimit(container: Container, { limit, request }: Halves): Fix | un
   const limits = mapIn(container.resources, 'limits');
   const { value } = limit.entry;
   if (limits === undefined || value.kind !== 'scalar') return undefined;
+  const whole = entryOf(container.resources, 'limits');
+  if (request === undefined && limits.entries.length === 1 && whole !== undefined) {
+    // Nothing else is limited: the map itself is what was meant as the request.
+    if (entryOf(container.resources, 'requests') === undefined) {
+      const edits = renameKey(document, whole, 'requests');
+      return edits && { title: `Request ${amountText(limit)} cpu without a limit`, safe: false, edits };
+    }
+  }
   const removal = removeEntry(document, limits, 'cpu');
   const written =
     request === undefined

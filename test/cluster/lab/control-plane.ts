@@ -173,6 +173,8 @@ export function kwok({ folder, programs, ports, kubeconfig }: Plan): Command {
       `--config=${emptyFile(folder, 'kwok.yaml')}`,
       `--kubeconfig=${kubeconfig}`,
       '--manage-all-nodes=false',
+      // Renewed as by a kubelet; without, nodes count as unreachable after a minute.
+      '--node-lease-duration-seconds=40',
       '--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake',
       '--node-ip=127.0.0.1',
       `--node-port=${ports.kwok}`,

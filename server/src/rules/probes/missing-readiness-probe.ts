@@ -32,12 +32,15 @@ export default defineRule({
         const server = modelServerOf(container);
         const who = `${containerTitle(container)}${server === undefined ? '' : ` (${server.title})`}`;
         const hasStartup = probesOf(container).startup !== undefined;
+        const loadsLater = server !== undefined && loadsOnRequest(server);
         report({
           at: placeOf(container),
           message: hasStartup
             ? `${who} has a startup probe but no readiness probe: once it has started it gets requests whatever its state, also when it hangs`
-            : `${who} has no readiness probe: it gets requests as soon as it runs, minutes before the model is loaded`,
-          ...(hasStartup ? { severity: 'info' as const } : {}),
+            : loadsLater
+              ? `${who} has no readiness probe: it gets requests before it listens, and also when it hangs`
+              : `${who} has no readiness probe: it gets requests as soon as it runs, minutes before the model is loaded`,
+          ...(hasStartup || loadsLater ? { severity: 'info' as const } : {}),
           ...containerField(container),
           fixes: [server === undefined ? undefined : probeFix(server)],
         });
@@ -54,6 +57,11 @@ function servers(template: PodTemplate): readonly Container[] {
   return runningContainers(template).filter(
     (container) => acceleratorsOf(container).length > 0 && portsOf(container).length > 0,
   );
+}
+
+/** It listens within seconds and loads a model when the first request for it comes. */
+function loadsOnRequest({ engine }: ModelServer): boolean {
+  return engine === 'ollama';
 }
 
 /** One of several pods that hold one model, and not the first, which alone answers requests. */

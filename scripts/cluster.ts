@@ -155,12 +155,13 @@ async function test(files: readonly string[]): Promise<number> {
     child.once('exit', (status) => done(status ?? 1));
   });
   const exits = readState(lab.folder)?.exits ?? [];
+  const isGood = code === 0 && exits.length === 0;
+  // Before they speak of their end.
+  if (!isGood) say(tails(lab.folder));
   await stopLab(lab.folder);
   for (const exit of exits) say(exit);
-  if (code === 0 && exits.length === 0) return 0;
-  say(tails(lab.folder));
-  say(`all logs: ${join(lab.folder, 'logs')}`);
-  return code === 0 ? 1 : code;
+  if (!isGood) say(`all logs: ${join(lab.folder, 'logs')}`);
+  return code === 0 && !isGood ? 1 : code;
 }
 
 async function main([command, ...rest]: readonly string[]): Promise<number> {
@@ -172,6 +173,9 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
   process.stderr.write(usage);
   return 2;
 }
+
+// Whoever reads only the first line has what it wants.
+process.stdout.on('error', () => undefined);
 
 main(process.argv.slice(2)).then(
   (code) => (process.exitCode = code),

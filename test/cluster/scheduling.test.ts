@@ -10,6 +10,7 @@ import {
   fixturesByRule,
   hasUnknowns,
   piecesOf,
+  saidToBeRejected,
   type Bundle,
   type Piece,
 } from './claims';
@@ -270,3 +271,48 @@ for (const rule of pendingRules.filter((id) => ruleMeta(id) !== undefined)) {
     }
   });
 }
+
+const emptyPool = 'nodepool-matches-no-instance';
+
+/** Wants to be on a node of the pool, and takes any. */
+function podFor(pool: string): JsonObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `for-${pool}` },
+    spec: {
+      nodeSelector: { 'karpenter.sh/nodepool': pool },
+      tolerations: [{ operator: 'Exists' }],
+      containers: [{ name: 'app', image: 'registry.example.com/app:1' }],
+    },
+  };
+}
+
+describe(`what ${emptyPool} says`, () => {
+  let total = 0;
+  for (const fixture of fixturesByRule().get(emptyPool) ?? []) {
+    if (!fixture.name.startsWith('bad')) continue;
+    test(`${fixture.name} launches nothing`, async (t) => {
+      const claimed = piecesOf(fixtureBundle(fixture), emptyPool).pieces.filter(
+        (piece) =>
+          saidToBeRejected(piece) === undefined &&
+          piece.findings.some(({ rule, severity }) => rule === emptyPool && severity === 'error'),
+      );
+      await removeNodes();
+      const namespace = await lab.namespace(emptyPool);
+      const wrong: string[] = [];
+      for (const pool of poolsIn(claimed)) {
+        const name = String(at(pool, 'metadata', 'name'));
+        await apply(api, JSON.stringify(pool), namespace);
+        await apply(api, JSON.stringify(podFor(name)), namespace);
+        const outcome = await outcomeOf(namespace, `for-${name}`, true);
+        total += 1;
+        if ('node' in outcome) wrong.push(`NodePool ${name} launched ${outcome.node}`);
+        else t.diagnostic(`${name}: ${outcome.why.slice(0, 200)}`);
+      }
+      await removePods(namespace);
+      assert.deepEqual(wrong, []);
+    });
+  }
+  test('pools were looked at', () => assert.ok(total > 3, `only ${total}`));
+});

@@ -7,18 +7,15 @@ import {
   zoneLabel,
 } from '../../../server/src/sizing/nodes/labels';
 
-/** Families that the lab's Karpenter can launch: those that inference runs on, and plain ones beside them. */
-const families: ReadonlySet<string> = new Set([
-  ...['g4dn', 'g5', 'g5g', 'g6', 'g6e', 'gr6', 'p4d', 'p5', 'inf2', 'trn1'],
-  ...['c6i', 'c7g', 'm5', 'm6i', 'm7g', 'r6i', 't3'],
-]);
-
 export const zones: readonly string[] = ['us-east-1a', 'us-east-1b', 'us-east-1c'];
 
 const mebibyte = 1024 * 1024;
 
 /** Karpenter's kwok provider takes this off what it is told, so it is told so much more. */
 const takenOff = { cpu: 100, memory: 10 * mebibyte } as const;
+
+/** Of a type whose price is not known: Karpenter takes it last. */
+const unknownPrice = 1000;
 
 /** Spot prices differ by the hour; a third of the price on demand keeps their order. */
 const spotShare = 1 / 3;
@@ -67,29 +64,24 @@ function resourcesOf(type: InstanceType): Readonly<Record<string, string>> {
 
 /** The instance types of Plimsoll's own catalogue, so that what Karpenter does with them is comparable. */
 export function kwokInstanceTypes(): readonly KwokInstanceType[] {
-  return instanceTypes()
-    .filter((type) => families.has(type.family) && type.onDemandPrice !== undefined)
-    .map((type) => {
-      const price = type.onDemandPrice ?? 0;
-      const labels = labelsOf(type);
-      const offering = (zone: string, capacityType: string, share: number): Offering => ({
-        Price: price * share,
-        Available: true,
-        Requirements: [
-          { key: capacityTypeLabel, operator: 'In', values: [capacityType] },
-          { key: zoneLabel, operator: 'In', values: [zone] },
-          ...labels,
-        ],
-      });
-      return {
-        name: type.name,
-        offerings: zones.flatMap((zone) => [
-          offering(zone, 'on-demand', 1),
-          offering(zone, 'spot', spotShare),
-        ]),
-        architecture: type.arch,
-        operatingSystems: ['linux'],
-        resources: resourcesOf(type),
-      };
+  return instanceTypes().map((type) => {
+    const price = type.onDemandPrice ?? unknownPrice;
+    const labels = labelsOf(type);
+    const offering = (zone: string, capacityType: string, share: number): Offering => ({
+      Price: price * share,
+      Available: true,
+      Requirements: [
+        { key: capacityTypeLabel, operator: 'In', values: [capacityType] },
+        { key: zoneLabel, operator: 'In', values: [zone] },
+        ...labels,
+      ],
     });
+    return {
+      name: type.name,
+      offerings: zones.flatMap((zone) => [offering(zone, 'on-demand', 1), offering(zone, 'spot', spotShare)]),
+      architecture: type.arch,
+      operatingSystems: ['linux'],
+      resources: resourcesOf(type),
+    };
+  });
 }

@@ -83,7 +83,8 @@ export function tails(folder: string): string {
     .map((name) => {
       const path = join(logs, name);
       const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
-      return `--- ${path}\n${lines.slice(hasEnded(name) ? -40 : -10).join('\n')}\n`;
+      const last = lines.slice(hasEnded(name) ? -40 : -5).map((line) => line.slice(0, 300));
+      return `--- ${path}\n${last.join('\n')}\n`;
     })
     .join('\n');
 }

@@ -73,6 +73,8 @@ export interface NodeDemand {
   readonly alternatives: readonly (readonly NodeRequirement[])[];
   /** A template or a patched object can add requirements. */
   readonly open: boolean;
+  /** The node selector has a key that is only known later: every alternative asks for something more. */
+  readonly hidden: boolean;
 }
 
 /**
@@ -97,6 +99,7 @@ export function nodeDemandOf(template: PodTemplate): NodeDemand {
     [selectorNode, affinityNode, required, list, ...terms].some(
       (node) => node !== undefined && (node.kind === 'scalar' ? node.unknown : node.open),
     );
+  const hidden = isMap(selectorNode) && selectorNode.entries.some(({ key }) => key.unknown);
   const alternatives =
     terms.length === 0
       ? [selector]
@@ -105,7 +108,7 @@ export function nodeDemandOf(template: PodTemplate): NodeDemand {
           ...readRequirements(entryOf(term, 'matchExpressions')?.value),
           ...readRequirements(entryOf(term, 'matchFields')?.value),
         ]);
-  return { alternatives, open };
+  return { alternatives, open: open || hidden, hidden };
 }
 
 /** Every requirement of a pod, of all alternatives; for looking up which keys it names. */

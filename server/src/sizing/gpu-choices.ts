@@ -337,7 +337,8 @@ function choose(container: Container, pools: readonly Resource[]): GpuChoices {
   const offers = pools.map((pool) => ({ pool, ...typesOf(pool) }));
   const ofPools = new Set(pools.length === 0 ? [] : demand.alternatives.flat().map(({ key }) => key));
   const branches = demand.alternatives.map((requirements) => {
-    const meanings = requirements.map((requirement) => meaningOf(requirement, ofPools));
+    const told = requirements.map((requirement) => meaningOf(requirement, ofPools));
+    const meanings = demand.hidden ? [...told, unknown] : told;
     return branchOf(
       byResource === undefined ? meanings : [...meanings, byResource],
       offers,

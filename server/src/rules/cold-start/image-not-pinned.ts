@@ -16,7 +16,9 @@ export default defineRule({
       const { image, imageText } = container;
       // A variable or a blank to fill in can hold a version.
       if (image === undefined || imageText === undefined || /^$|[$<>{}]/.test(imageText)) continue;
-      const { tag, digest, name } = parseImage(imageText);
+      const { tag, digest, name, repository } = parseImage(imageText);
+      // Repositories are in lower case: capitals are a blank, too (`REPLACE_WITH_IMAGE`).
+      if (/[A-Z]/.test(repository)) continue;
       if (digest !== undefined || (tag !== undefined && tag !== 'latest')) continue;
       // Kustomizations set tags in a list of their own.
       if (name === '' || mayBePatched(workspace, resource, name)) continue;

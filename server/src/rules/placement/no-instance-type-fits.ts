@@ -370,6 +370,8 @@ function ownFinding(
 ): readonly Found[] {
   const asked = askedResource(template, resource);
   if (asked === undefined || resource === 'ephemeral-storage' || resource === 'pods') return [];
+  // Whoever sets up the nodes can reserve huge pages, cut GPUs into MIG instances and add device plugins.
+  if (!ofTypes.has(resource)) return [];
   if (resource === 'memory' && requested <= available + slackBytes) return [];
   const has =
     available <= 0

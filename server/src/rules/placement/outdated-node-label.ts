@@ -11,13 +11,13 @@ export default defineRule({
   id: 'outdated-node-label',
   summary: 'Labels and annotations of nodes have the names that Karpenter and Kubernetes use today',
   severity: 'error',
-  needs: 'document',
+  needs: 'workspace',
   kinds: ['pod-carrier', 'NodePool'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, workspace }) {
     if (resource.kind === 'NodePool') {
       if (resource.group !== 'karpenter.sh') return;
-      for (const place of requiredLabels(resource)) reportLabel(place, false, report);
+      for (const place of requiredLabels(resource)) reportLabel(place, 'decides', report);
       reportAnnotations(
         resource,
         mapIn(resource.root, 'spec', 'template', 'metadata', 'annotations'),
@@ -25,11 +25,13 @@ export default defineRule({
       );
       return;
     }
+    const karpenter = workspace.near(resource, 'NodePool', 'karpenter.sh').length > 0;
     for (const template of podTemplates(resource)) {
       reportAnnotations(resource, mapIn(template.metadata, 'annotations'), report);
       if (otherCloud(template) !== undefined) continue;
-      for (const place of demandedLabels(template)) reportLabel(place, false, report);
-      for (const place of softLabels(template)) reportLabel(place, true, report);
+      const weight = karpenter ? 'decides' : 'decides on some nodes';
+      for (const place of demandedLabels(template)) reportLabel(place, weight, report);
+      for (const place of softLabels(template)) reportLabel(place, 'prefers', report);
     }
     if (podTemplates(resource).every(({ metadata }) => metadata !== mapIn(resource.root, 'metadata'))) {
       reportAnnotations(resource, mapIn(resource.root, 'metadata', 'annotations'), report);
@@ -37,19 +39,30 @@ export default defineRule({
   },
 });
 
-/** What became of a label; those without severity are told as errors. */
-const told: Readonly<Record<string, { readonly why: string; readonly severity?: Severity }>> = {
+interface Fate {
+  readonly why: string;
+  /** An error where nothing else is said. */
+  readonly severity?: Severity;
+  /** The cloud controller still writes it on nodes of Auto Scaling groups. */
+  readonly ofNodeGroups?: boolean;
+}
+
+/** What became of a label. */
+const told: Readonly<Record<string, Fate>> = {
   'karpenter.sh/provisioner-name': {
     why: 'Karpenter 0.32 replaced Provisioners by NodePools, and no node carries it any more',
   },
   'beta.kubernetes.io/instance-type': {
     why: 'it was replaced in Kubernetes 1.17, and nodes that Karpenter launches on EKS 1.26 and later lack it',
+    ofNodeGroups: true,
   },
   'failure-domain.beta.kubernetes.io/zone': {
     why: 'it was replaced in Kubernetes 1.17, and nodes that Karpenter launches on EKS 1.26 and later lack it',
+    ofNodeGroups: true,
   },
   'failure-domain.beta.kubernetes.io/region': {
     why: 'it was replaced in Kubernetes 1.17, and nodes that Karpenter launches on EKS 1.26 and later lack it',
+    ofNodeGroups: true,
   },
   'beta.kubernetes.io/arch': {
     why: 'it was replaced in Kubernetes 1.14 and still works, until the kubelet stops writing it',
@@ -61,13 +74,16 @@ const told: Readonly<Record<string, { readonly why: string; readonly severity?: 
   },
 };
 
-/** @param soft a preference or a spread, which keeps no pod from running */
-function reportLabel(place: LabelPlace, soft: boolean, report: (report: Report) => void): void {
+/** `prefers`: a preference or a spread, which keeps no pod from running. `decides on some nodes`: no NodePool is known. */
+type Weight = 'decides' | 'decides on some nodes' | 'prefers';
+
+function reportLabel(place: LabelPlace, weight: Weight, report: (report: Report) => void): void {
   const to = renamedLabels[place.key];
   const about = told[place.key];
   if (to === undefined || about === undefined) return;
   const edits = place.rename(to);
-  const severity = about.severity ?? (soft ? 'warning' : undefined);
+  const mild = weight === 'prefers' || (weight === 'decides on some nodes' && about.ofNodeGroups === true);
+  const severity = about.severity ?? (mild ? 'warning' : undefined);
   report({
     at: place.node,
     message: `${place.key} is called ${to} today: ${about.why}`,

@@ -30,11 +30,14 @@ export default defineRule({
       const { accelerator, key } = asked;
       const list = entryOf(template.spec, 'tolerations');
       const edits = tolerate(template, key);
+      // The plug-in adds a toleration of the name that is asked for, which is not that of the whole device.
+      const consequence =
+        accelerator.resource === key
+          ? 'EKS adds the toleration by itself (ExtendedResourceToleration), on a cluster without that admission plug-in a tainted node never takes the pod'
+          : `EKS by itself adds one of ${accelerator.resource} only (ExtendedResourceToleration), so that a node with that taint never takes the pod`;
       report({
         at: list === undefined || isNull(list.value) ? accelerator.at : list,
-        message:
-          `${containerTitle(accelerator.container)} asks for ${accelerator.resource}, and the pod does not tolerate the taint ${key}: EKS adds the ` +
-          `toleration by itself (ExtendedResourceToleration), on a cluster without that admission plug-in a tainted node never takes the pod`,
+        message: `${containerTitle(accelerator.container)} asks for ${accelerator.resource}, and the pod does not tolerate the taint ${key}: ${consequence}`,
         ...containerField(accelerator.container),
         fixes: [
           edits === undefined

@@ -31,6 +31,8 @@ function isInteractive(template: PodTemplate): boolean {
     if (container.kind !== 'main') return false;
     if (container.imageText !== undefined && interactive.test(parseImage(container.imageText).repository))
       return true;
+    // Images of frameworks start a notebook by default; the container's name tells what it is for.
+    if (interactive.test(container.name ?? '') && modelServers(template).length === 0) return true;
     const lines = commandLines(container).filter((line) => !line.entrypoint && line.words.length > 0);
     return (
       lines.length > 0 &&

@@ -373,4 +373,4 @@ export const helperPrograms =
 
 /** Scripts (of Python or a shell) that by their name serve nothing. */
 export const helperScripts =
-  /(^|[-_/])(download|fetch|pull|convert|quantize|compile|bench(mark)?\w*|client|load_?test\w*|test\w*|eval\w*|train\w*|finetune|pretrain\w*|upload|copy|warm_?up|wait\w*|check\w*|probe|health\w*)[^/]*\.(py|sh)$/i;
+  /(^|[-_/])(download|fetch|pull|convert|quantize|compile|bench(mark)?\w*|client|load_?test\w*|test\w*|eval\w*|train\w*|finetune|pretrain\w*|upload|copy|warm_?up|wait\w*|check\w*|probe|proxy|router|health\w*)[^/]*\.(py|sh)$/i;

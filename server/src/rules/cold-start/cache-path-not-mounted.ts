@@ -47,8 +47,10 @@ export default defineRule({
 function isMeant({ container }: ModelServer, mount: Mounted, cache: string): boolean {
   const { lifetime, readOnly, path, name } = mount;
   if (lifetime !== 'kept' || readOnly || path === '/dev/shm') return false;
-  // The cache of compiled kernels is another one.
-  if (/triton|torch|inductor|vllm$|flashinfer|deep_gemm/i.test(`${path} ${name}`)) return false;
+  // The caches of compiled kernels and of attention are others; under /run are sockets.
+  if (/triton|torch|inductor|vllm$|flashinfer|deep_gemm|kv-?cache|lmcache|socket/i.test(`${path} ${name}`))
+    return false;
+  if (/^\/(var\/)?run(\/|$)/.test(path)) return false;
   return (
     (looksLikeCache.test(path) || looksLikeCache.test(name)) &&
     !isMentioned(container, path) &&

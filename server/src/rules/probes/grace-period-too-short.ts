@@ -2,7 +2,7 @@ import { acceleratorsOfPod } from '../../kube/accelerators';
 import { isServing } from '../../kube/ai-workload';
 import { runningContainers, type Container } from '../../kube/containers';
 import { countAt } from '../../kube/count';
-import { modelServerOf, type ModelServer } from '../../kube/model-server';
+import { modelServerOf, modelServers, type ModelServer } from '../../kube/model-server';
 import { podTemplates, type PodTemplate } from '../../kube/pod-carriers';
 import { allowsValue, nodeDemandOf, readRequirements, valueSetOf } from '../../kube/requirements';
 import { asNumber, valueOf, valueOr } from '../../kube/settings';
@@ -68,7 +68,10 @@ export default defineRule<Options>({
         message:
           `Pods of ${titleOf(resource)} have ${has} to stop${needed === 0 ? '' : `, and ${wordsOf(stop)}`}: ` +
           `${grace.value > needed ? 'requests that take longer are' : 'running requests are'} cut off${cause === undefined ? '' : ` at each ${cause.what}`}`,
-        ...(cause === undefined ? {} : { severity: 'warning' as const }),
+        // Requests to a server that is not known may be short; a pause that takes all the time cuts off any.
+        ...(cause !== undefined && (grace.value <= needed || modelServers(template).length > 0)
+          ? { severity: 'warning' as const }
+          : {}),
         related: [
           ...(stop.pause === undefined
             ? []

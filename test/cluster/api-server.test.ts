@@ -3,6 +3,7 @@ import { before, describe, test } from 'node:test';
 import { useLab, type Lab } from './lab/use';
 import {
   claimsOf,
+  expandSnippet,
   documentBundles,
   exampleBundle,
   fixedBundle,
@@ -11,6 +12,7 @@ import {
   piecesOf,
   rejecting,
   saidToBeRejected,
+  snippetBundles,
   withOnly,
   type Bundle,
   type Piece,
@@ -130,6 +132,15 @@ describe('examples', () => {
   test('examples/healthy', (t) => check(exampleBundle(), undefined, (text) => t.diagnostic(text)));
   for (const { rule, bundle } of documentBundles())
     test(bundle.name, (t) => check(bundle, rule, (text) => t.diagnostic(text)));
+});
+
+describe('snippets', () => {
+  for (const bundle of snippetBundles())
+    test(bundle.name, (t) => check(bundle, undefined, (text) => t.diagnostic(text)));
+  test('are expanded to their defaults', () => {
+    const body = ['kind: ${1|Deployment,StatefulSet|}', 'name: ${2:my-${3:chat}}', 'path: \\$HOME$0'];
+    assert.equal(expandSnippet(body), 'kind: Deployment\nname: my-chat\npath: $HOME');
+  });
 });
 
 describe('these tests', () => {

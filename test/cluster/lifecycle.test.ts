@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { connect } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { isRunning, signal } from './lab/process-id';
@@ -82,4 +84,32 @@ test('a lab ends when its keeper is killed, and its rest is cleaned up', async (
   await stopLab(held.folder);
   await assertGone(held);
   held.owner.kill();
+});
+
+test('without Go, what is missing is said; it is a failure only in CI', () => {
+  const cache = mkdtempSync(join(tmpdir(), 'plimsoll-no-go-'));
+  try {
+    const run = (ci: string): { readonly code: number | null; readonly text: string } => {
+      const result = spawnSync(process.execPath, ['--import', 'tsx', 'scripts/cluster.ts', 'test'], {
+        cwd: root,
+        encoding: 'utf8',
+        env: {
+          PATH: cache,
+          HOME: cache,
+          XDG_CACHE_HOME: cache,
+          CI: ci,
+        },
+      });
+      return { code: result.status, text: result.stdout + result.stderr };
+    };
+    const here = run('');
+    assert.equal(here.code, 0, here.text);
+    assert.match(here.text, /Go 1\.26[^]*install Go 1\.26 or newer \(https:\/\/go\.dev\/doc\/install\)/);
+    assert.match(here.text, /Skipped/);
+    const inCi = run('true');
+    assert.equal(inCi.code, 1, inCi.text);
+    assert.match(inCi.text, /install Go/);
+  } finally {
+    rmSync(cache, { recursive: true, force: true });
+  }
 });

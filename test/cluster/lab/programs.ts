@@ -56,6 +56,9 @@ export interface Missing {
 /** Tools that must be on the machine; what they build is not asked for here. */
 export function missingTools(): readonly Missing[] {
   const missing: Missing[] = [];
+  if (platform() === 'win32') {
+    missing.push({ what: 'Linux or macOS', how: 'on Windows, use the Windows Subsystem for Linux' });
+  }
   const go = goOnPath();
   const wanted = `${goVersion.major}.${goVersion.minor}`;
   const how = `install Go ${wanted} or newer (https://go.dev/doc/install) and put its bin folder on the PATH`;
@@ -185,9 +188,7 @@ async function inNewFolder(folder: string, make: Recipe['make']): Promise<void> 
     new Promise((resolve, reject) => {
       writeFileSync(descriptor, `$ ${command} ${args.join(' ')}\n`);
       // The rest of the machine goes on while this takes both cores for minutes.
-      const [program, ...rest] =
-        platform() === 'win32' ? [command, ...args] : ['nice', '-n', '10', command, ...args];
-      const child = spawn(program ?? command, rest, {
+      const child = spawn('nice', ['-n', '10', command, ...args], {
         cwd: options.cwd ?? scratch,
         stdio: ['ignore', 'pipe', descriptor],
         env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOWORK: 'off' },

@@ -53,20 +53,14 @@ export interface Missing {
   readonly how: string;
 }
 
-/** Tools that must be on the machine; what they build is not asked for here. */
+/** Tools that the machine lacks, of those that run the lab or build what is not yet in the cache. */
 export function missingTools(): readonly Missing[] {
   const missing: Missing[] = [];
   if (platform() === 'win32') {
     missing.push({ what: 'Linux or macOS', how: 'on Windows, use the Windows Subsystem for Linux' });
   }
-  const go = goOnPath();
-  const wanted = `${goVersion.major}.${goVersion.minor}`;
-  const how = `install Go ${wanted} or newer (https://go.dev/doc/install) and put its bin folder on the PATH`;
-  if (go === undefined) {
-    missing.push({ what: `Go ${wanted}, which builds the control plane, Karpenter and KEDA`, how });
-  } else if (go.major < goVersion.major || (go.major === goVersion.major && go.minor < goVersion.minor)) {
-    missing.push({ what: `Go ${wanted} or newer (go version says ${go.text})`, how });
-  }
+  const unbuilt = recipes().filter(({ name, version }) => !existsSync(inCache(name, version)));
+  if (unbuilt.some(({ needs }) => needs === 'go')) missing.push(...missingGo());
   if (!onPath('openssl')) {
     missing.push({
       what: 'openssl, which makes the certificates of the lab',
@@ -79,13 +73,24 @@ export function missingTools(): readonly Missing[] {
       how: 'install it so that `prometheus` is on the PATH (Debian and Ubuntu: apt-get install prometheus)',
     });
   }
-  if (spawnSync('python3', ['-m', 'pip', '--version']).status !== 0) {
+  const python = unbuilt.some(({ needs }) => needs === 'pip') ? ['-m', 'pip', '--version'] : ['--version'];
+  if (spawnSync('python3', python).status !== 0) {
     missing.push({
       what: 'Python 3 with pip, which runs the stand-in for CloudWatch (moto)',
       how: 'apt-get install python3 python3-pip',
     });
   }
   return missing;
+}
+
+function missingGo(): readonly Missing[] {
+  const go = goOnPath();
+  const wanted = `${goVersion.major}.${goVersion.minor}`;
+  const how = `install Go ${wanted} or newer (https://go.dev/doc/install) and put its bin folder on the PATH`;
+  if (go === undefined)
+    return [{ what: `Go ${wanted}, which builds the control plane, Karpenter and KEDA`, how }];
+  const isOld = go.major < goVersion.major || (go.major === goVersion.major && go.minor < goVersion.minor);
+  return isOld ? [{ what: `Go ${wanted} or newer (the one on the PATH is ${go.text})`, how }] : [];
 }
 
 interface GoOnPath {
@@ -175,6 +180,7 @@ interface Build {
 interface Recipe {
   readonly name: string;
   readonly version: string;
+  readonly needs: 'go' | 'pip';
   readonly make: (build: Build) => Promise<void>;
 }
 
@@ -386,12 +392,12 @@ async function unpackPrometheus(build: Build): Promise<void> {
 function recipes(): readonly Recipe[] {
   const crdKey = createHash('sha256').update(JSON.stringify(crdSources)).digest('hex').slice(0, 12);
   return [
-    { name: 'etcd', version: etcdVersion, make: makeEtcd },
-    { name: 'kubernetes', version: kubernetesVersion, make: makeKubernetes },
-    { name: 'kwok', version: kwokVersion, make: makeKwok },
-    { name: 'karpenter', version: karpenterVersion, make: makeKarpenter },
-    { name: 'keda', version: kedaVersion, make: makeKeda },
-    { name: 'crds', version: crdKey, make: copyCrds },
-    { name: 'moto', version: motoKey(), make: makeMoto },
+    { name: 'etcd', version: etcdVersion, needs: 'go', make: makeEtcd },
+    { name: 'kubernetes', version: kubernetesVersion, needs: 'go', make: makeKubernetes },
+    { name: 'kwok', version: kwokVersion, needs: 'go', make: makeKwok },
+    { name: 'karpenter', version: karpenterVersion, needs: 'go', make: makeKarpenter },
+    { name: 'keda', version: kedaVersion, needs: 'go', make: makeKeda },
+    { name: 'crds', version: crdKey, needs: 'go', make: copyCrds },
+    { name: 'moto', version: motoKey(), needs: 'pip', make: makeMoto },
   ];
 }

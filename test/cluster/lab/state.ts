@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { labsFolder } from './home';
 import type { ProcessId } from './process-id';
@@ -102,18 +111,23 @@ export async function stopLab(folder: string): Promise<readonly string[]> {
 /** Finished labs whose logs are kept. */
 const kept = 5;
 
+/** When something last happened to a lab; one that is just being made is the newest. */
+function lastChange(folder: string): number {
+  const file = stateFile(folder);
+  return statSync(existsSync(file) ? file : folder).mtimeMs;
+}
+
 /** Ends what crashed labs left running, and deletes the folders of all but the last few finished ones. */
 export async function cleanUp(): Promise<readonly string[]> {
   const ended: string[] = [];
-  const finished: { readonly folder: string; readonly started: string }[] = [];
+  const finished: string[] = [];
   for (const folder of labFolders()) {
     if (isAlive(folder)) continue;
-    const state = readState(folder);
-    if (state !== undefined && state.programs.length > 0) ended.push(...(await stopLab(folder)));
-    finished.push({ folder, started: folder });
+    if ((readState(folder)?.programs ?? []).length > 0) ended.push(...(await stopLab(folder)));
+    finished.push(folder);
   }
-  finished.sort((a, b) => (a.started < b.started ? -1 : 1));
-  for (const { folder } of finished.slice(0, -kept)) rmSync(folder, { recursive: true, force: true });
+  finished.sort((a, b) => lastChange(a) - lastChange(b));
+  for (const folder of finished.slice(0, -kept)) rmSync(folder, { recursive: true, force: true });
   return ended;
 }
 

@@ -89,3 +89,110 @@ test(
     assert.ok(compare(corpus) > 5);
   },
 );
+
+const deployment = (name: string, labels = `app: ${name}`): string =>
+  `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: ${name} }
+spec:
+  replicas: 3
+  selector: { matchLabels: { ${labels} } }
+  template:
+    metadata: { labels: { ${labels} } }
+    spec:
+      containers:
+        - name: vllm
+          image: vllm/vllm-openai:v0.11.0
+          args: [--model=Qwen/Qwen2.5-7B-Instruct]
+          resources: { limits: { nvidia.com/gpu: 1 } }
+`;
+const companions = (name: string): string =>
+  `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: ${name} }
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: ${name} }
+  maxReplicas: 4
+  metrics: [{ type: Resource, resource: { name: cpu, target: { type: Utilization, averageUtilization: 70 } } }]
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: { name: ${name} }
+spec: { maxUnavailable: 0, selector: { matchLabels: { app: ${name} } } }
+`;
+
+/** What a file of a generated workspace can become, by its name. */
+const choices: Readonly<Record<string, readonly string[]>> = {
+  'app/a.yaml': [deployment('llm'), deployment('other'), deployment('llm', 'app: x'), ''],
+  'app/b.yaml': [companions('llm'), companions('other'), `${companions('llm')}---\n${deployment('llm')}`],
+  'app/hpa/c.yaml': [companions('llm'), deployment('llm')],
+  'app/kustomization.yaml': [
+    'resources: [a.yaml, b.yaml]\n',
+    'resources: [a.yaml, b.yaml]\npatches: [{ path: patch.yaml }]\n',
+    'resources: [a.yaml]\npatches: [{ path: jsonpatch.yaml, target: { kind: Deployment } }]\n',
+    'resources: [a.yaml, b.yaml]\nreplicas: [{ name: llm, count: 2 }]\n',
+  ],
+  'app/patch.yaml': [deployment('llm'), deployment('other')],
+  'app/jsonpatch.yaml': [
+    '- op: add\n  path: /spec/template/spec/tolerations\n  value: [{ operator: Exists }]\n',
+    '- op: replace\n  path: /spec/template/spec/terminationGracePeriodSeconds\n  value: 120\n',
+    'nothing: here\n',
+  ],
+  'pools/pool.yaml': [
+    `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: { name: gpu }
+spec: { template: { spec: { taints: [{ key: nvidia.com/gpu, effect: NoSchedule }] } } }
+`,
+    '# none\n',
+  ],
+};
+
+test('files that come, change, go and come back give what a fresh start gives', () => {
+  let state = 7;
+  const random = (below: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  let workspace = Workspace.empty;
+  const names = Object.keys(choices);
+  const seen = new Set<string>();
+  for (let step = 0; step < 400; step++) {
+    const name = names[random(names.length)] ?? '';
+    const uri = `file:///ws/${name}`;
+    const versions = choices[name] ?? [];
+    const text = random(5) === 0 ? undefined : versions[random(versions.length)];
+    workspace =
+      text === undefined
+        ? workspace.without(uri)
+        : workspace.with(parseFile(uri, text, workspace.files.get(uri)));
+    // Several changes may come before anyone looks.
+    if (random(3) === 0) continue;
+    const fresh = Workspace.empty.withAll(
+      [...workspace.files.values()].map((file) => parseFile(file.uri, file.text)),
+    );
+    const now = lint(workspace, configFor);
+    assert.deepEqual(now, lint(fresh, configFor), `step ${step}, ${name}`);
+    for (const { findings } of now.files) for (const { rule } of findings) seen.add(rule);
+  }
+  for (const rule of ['pdb-blocks-drain', 'missing-pdb', 'hpa-target-missing-request']) {
+    assert.ok(seen.has(rule), `${rule} was among the findings`);
+  }
+});
+
+test('a JSON patch that takes up a field is seen by the workload that it patches', () => {
+  const findings = (workspace: Workspace): readonly string[] =>
+    lint(workspace, configFor, { uris: ['file:///ws/app/a.yaml'] }).files[0]?.findings.map(
+      ({ rule }) => rule,
+    ) ?? [];
+  const [tolerations = '', other = ''] = choices['app/jsonpatch.yaml'] ?? [];
+  const [, , patched = ''] = choices['app/kustomization.yaml'] ?? [];
+  const before = Workspace.empty.withAll([
+    parseFile('file:///ws/app/a.yaml', deployment('llm')),
+    parseFile('file:///ws/app/kustomization.yaml', patched),
+    parseFile('file:///ws/app/jsonpatch.yaml', other),
+  ]);
+  assert.ok(findings(before).includes('missing-gpu-toleration'));
+  const after = before.with(parseFile('file:///ws/app/jsonpatch.yaml', tolerations));
+  assert.ok(!findings(after).includes('missing-gpu-toleration'));
+});

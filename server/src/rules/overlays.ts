@@ -1,10 +1,11 @@
 import type { Resource } from '../kube/resource';
-import { isKustomizationFile } from '../workspace/layout';
+import type { Index } from '../workspace/indexes';
 import { nameKeyOfResource } from '../workspace/objects';
+import { overlayFiles } from '../workspace/overlay-files';
 import { directoryOf, pathOf } from '../workspace/paths';
 import type { Workspace } from '../workspace/workspace';
 
-/** A kustomization, or a file of JSON patches: text that can change objects of its directory tree. */
+/** Of an overlay's file: its text, and the directory tree that it can change objects of. */
 interface Changes {
   readonly directory: string;
   readonly text: string;
@@ -13,36 +14,30 @@ interface Changes {
 /** What the overlays of a workspace are made of, found once. */
 interface Overlays {
   readonly changes: readonly Changes[];
-  /** By kind and name of the object that is patched. */
-  readonly patches: ReadonlyMap<string, readonly Resource[]>;
   /** The changes that may reach objects of a scope; filled as scopes are asked for. */
   readonly byScope: Map<string, readonly Changes[]>;
 }
 
-const memo = new WeakMap<Workspace, Overlays>();
+/** By kind and name of the object that is patched. */
+const patches: Index<Resource> = {
+  read: ({ resources }, add) => {
+    for (const resource of resources) {
+      if (resource.role === 'kustomize-patch') add(keyOf(resource), resource);
+    }
+  },
+  uriOf: ({ uri }) => uri,
+};
 
-/** A list of operations is no object, so that nothing else finds it. */
-const jsonPatch = /^\s*(?:-\s|\[)/;
-const operation = /(?:^|[\s{,"'-])op["']?\s*:/;
+const memo = new WeakMap<Workspace, Overlays>();
 
 function overlaysOf(workspace: Workspace): Overlays {
   const known = memo.get(workspace);
   if (known !== undefined) return known;
-  const changes: Changes[] = [];
-  for (const { uri, text } of workspace.files.values()) {
-    const path = pathOf(uri);
-    if (isKustomizationFile(path) || (jsonPatch.test(text) && operation.test(text)))
-      changes.push({ directory: directoryOf(path), text });
-  }
-  const patches = new Map<string, Resource[]>();
-  for (const resource of workspace.resources) {
-    if (resource.role !== 'kustomize-patch') continue;
-    const key = keyOf(resource);
-    const others = patches.get(key);
-    if (others === undefined) patches.set(key, [resource]);
-    else others.push(resource);
-  }
-  const overlays: Overlays = { changes, patches, byScope: new Map() };
+  const changes = workspace
+    .index(overlayFiles)
+    .get('')
+    .map(({ uri, text }) => ({ directory: directoryOf(pathOf(uri)), text }));
+  const overlays: Overlays = { changes, byScope: new Map() };
   memo.set(workspace, overlays);
   return overlays;
 }
@@ -78,10 +73,15 @@ export function isNamedByOverlay(workspace: Workspace, resource: Resource, word:
  */
 export function mayBePatched(workspace: Workspace, resource: Resource, word: string): boolean {
   if (isNamedByOverlay(workspace, resource, word)) return true;
-  return (overlaysOf(workspace).patches.get(keyOf(resource)) ?? []).some(
-    (patch) =>
-      patch !== resource && workspace.together(patch, resource) && patch.placed.document.text.includes(word),
-  );
+  return workspace
+    .index(patches)
+    .get(keyOf(resource))
+    .some(
+      (patch) =>
+        patch !== resource &&
+        workspace.together(patch, resource) &&
+        patch.placed.document.text.includes(word),
+    );
 }
 
 /** Whether there is any kustomization or JSON patch around an object. */

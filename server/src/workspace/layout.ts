@@ -157,6 +157,23 @@ export function readLayout(files: Iterable<SourceFile>): Layout {
   return { charts, kustomizations, builtWith: builds(kustomizations) };
 }
 
+function sameItems<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
+  return a.size === b.size && [...a].every((item) => b.has(item));
+}
+
+/** Whether two layouts say the same about every file: an edit of a kustomization is mostly about something else. */
+export function sameLayout(a: Layout, b: Layout): boolean {
+  if (!sameItems(a.charts, b.charts) || a.kustomizations.size !== b.kustomizations.size) return false;
+  for (const [directory, one] of a.kustomizations) {
+    const other = b.kustomizations.get(directory);
+    if (other === undefined) return false;
+    if (one === other) continue;
+    if (one.component !== other.component) return false;
+    if (!sameItems(one.resources, other.resources) || !sameItems(one.patches, other.patches)) return false;
+  }
+  return true;
+}
+
 /**
  * Directory names that say what a file is, not which application it belongs to: `app/hpa/hpa.yaml` scales
  * `app/deployment.yaml`.

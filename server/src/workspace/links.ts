@@ -1,7 +1,9 @@
 import { podTemplates, type PodTemplate } from '../kube/pod-carriers';
 import type { Resource } from '../kube/resource';
 import { readLabelMap, readSelector, type LabelSelector } from '../kube/selectors';
-import { getIn } from '../yaml/node';
+import { entryOf, getIn, mapIn, scalarIn, textIn, type MapNode } from '../yaml/node';
+import type { Index } from './indexes';
+import { nameKeyOf, nameKeyOfResource } from './objects';
 import type { Workspace } from './workspace';
 
 /**
@@ -38,19 +40,58 @@ function equalityOf(selector: LabelSelector): { readonly key: string; readonly v
   return undefined;
 }
 
-class Buckets<T> {
-  private readonly buckets = new Map<string, T[]>();
+const selecting: readonly string[] = ['Service', 'PodDisruptionBudget'];
 
-  add(key: string, item: T): void {
-    const bucket = this.buckets.get(key);
-    if (bucket === undefined) this.buckets.set(key, [item]);
-    else bucket.push(item);
-  }
+const selectors: Index<Resource> = {
+  read: ({ resources }, add) => {
+    for (const resource of resources) {
+      const { kind, scope, role } = resource;
+      if (role === 'kustomize-patch' || !selecting.includes(kind)) continue;
+      const selector = podSelectorOf(resource);
+      if (selector === undefined) continue;
+      const equality = equalityOf(selector);
+      const place = `${kind} ${scope}`;
+      add(`${place} *`, resource);
+      if (equality === undefined) add(`${place} `, resource);
+      else {
+        add(`${place} ${equality.key}`, resource);
+        add(`${place} ${equality.key}=${equality.value}`, resource);
+      }
+    }
+  },
+  uriOf: ({ uri }) => uri,
+};
 
-  get(key: string): readonly T[] {
-    return this.buckets.get(key) ?? [];
-  }
-}
+const templates: Index<PodTemplate> = {
+  read: ({ resources }, add) => {
+    for (const resource of resources) {
+      if (resource.role === 'kustomize-patch') continue;
+      const { scope } = resource;
+      for (const template of podTemplates(resource)) {
+        const { values, open } = template.labels;
+        add(`${scope} *`, template);
+        if (open) add(`${scope} `, template);
+        for (const [key, value] of values) {
+          add(value === undefined ? `${scope} ${key}` : `${scope} ${key}=${value}`, template);
+        }
+      }
+    }
+  },
+  uriOf: ({ resource }) => resource.uri,
+};
+
+/** Autoscalers by the kind and name that they target; an empty name stands for one that is not known yet. */
+const targets: Index<Resource> = {
+  read: ({ resources }, add) => {
+    for (const resource of resources) {
+      if (resource.role === 'kustomize-patch' || !isTargeting(resource.kind)) continue;
+      const { kind, name } = targetNameOf(resource);
+      const target = kind === undefined || name === undefined ? '' : `${kind} ${name}`;
+      add(`${resource.kind} ${resource.scope} ${target}`, resource);
+    }
+  },
+  uriOf: ({ uri }) => uri,
+};
 
 const memo = new WeakMap<Workspace, Links>();
 
@@ -63,89 +104,75 @@ export function linksOf(workspace: Workspace): Links {
   return links;
 }
 
-const selecting: readonly string[] = ['Service', 'PodDisruptionBudget'];
-const targeting: readonly string[] = ['HorizontalPodAutoscaler', 'ScaledObject', 'VerticalPodAutoscaler'];
-
 function make(workspace: Workspace): Links {
-  const selectors = new Buckets<Resource>();
-  const templates = new Buckets<PodTemplate>();
-  for (const resource of workspace.resources) {
-    if (resource.role === 'kustomize-patch') continue;
-    const { kind, scope } = resource;
-    if (selecting.includes(kind)) {
-      const selector = podSelectorOf(resource);
-      if (selector !== undefined) {
-        const equality = equalityOf(selector);
-        const place = `${kind} ${scope}`;
-        selectors.add(`${place} *`, resource);
-        if (equality === undefined) selectors.add(`${place} `, resource);
-        else {
-          selectors.add(`${place} ${equality.key}`, resource);
-          selectors.add(`${place} ${equality.key}=${equality.value}`, resource);
-        }
-      }
-    }
-    for (const template of podTemplates(resource)) {
-      const { values, open } = template.labels;
-      templates.add(`${scope} *`, template);
-      if (open) templates.add(`${scope} `, template);
-      for (const [key, value] of values) {
-        templates.add(value === undefined ? `${scope} ${key}` : `${scope} ${key}=${value}`, template);
-      }
-    }
-  }
-  let targets: Map<Resource, Resource[]> | undefined;
-  let undecided: Buckets<Resource> | undefined;
-
-  function readTargets(): void {
-    targets = new Map();
-    undecided = new Buckets();
-    for (const kind of targeting) {
-      for (const resource of workspace.byKind(kind)) {
-        if (resource.role === 'kustomize-patch') continue;
-        const target = workspace.references(resource).target;
-        if (target?.state === 'found') {
-          targets.set(target.resource, [...(targets.get(target.resource) ?? []), resource]);
-        } else if (target?.state === 'unknown') {
-          undecided.add(`${kind} ${resource.scope}`, resource);
-        }
-      }
-    }
-  }
-
   return {
     selectorsFor: (kind, template) => {
+      const groups = workspace.index(selectors);
       const { values, open } = template.labels;
       const around = workspace.around(template.resource);
-      if (open) return around.flatMap((scope) => selectors.get(`${kind} ${scope} *`));
+      if (open) return around.flatMap((scope) => groups.get(`${kind} ${scope} *`));
       return around.flatMap((scope) => [
-        ...selectors.get(`${kind} ${scope} `),
+        ...groups.get(`${kind} ${scope} `),
         ...[...values].flatMap(([key, value]) =>
-          selectors.get(value === undefined ? `${kind} ${scope} ${key}` : `${kind} ${scope} ${key}=${value}`),
+          groups.get(value === undefined ? `${kind} ${scope} ${key}` : `${kind} ${scope} ${key}=${value}`),
         ),
       ]);
     },
     templatesFor: (selector, from) => {
+      const groups = workspace.index(templates);
       const equality = equalityOf(selector);
       return workspace
         .around(from)
         .flatMap((scope) =>
           equality === undefined
-            ? templates.get(`${scope} *`)
+            ? groups.get(`${scope} *`)
             : [
                 ...new Set([
-                  ...templates.get(`${scope} ${equality.key}=${equality.value}`),
-                  ...templates.get(`${scope} ${equality.key}`),
-                  ...templates.get(`${scope} `),
+                  ...groups.get(`${scope} ${equality.key}=${equality.value}`),
+                  ...groups.get(`${scope} ${equality.key}`),
+                  ...groups.get(`${scope} `),
                 ]),
               ],
         );
     },
     referrersOf: (kind, workload) => {
-      if (targets === undefined || undecided === undefined) readTargets();
-      const certain = (targets?.get(workload) ?? []).filter((resource) => resource.kind === kind);
-      const open = workspace.around(workload).flatMap((scope) => undecided?.get(`${kind} ${scope}`) ?? []);
-      return [...certain, ...open];
+      const groups = workspace.index(targets);
+      const around = workspace.around(workload);
+      const name = nameKeyOfResource(workload);
+      const named =
+        name === undefined
+          ? []
+          : around.flatMap((scope) => groups.get(`${kind} ${scope} ${workload.kind} ${name}`));
+      return [...named, ...around.flatMap((scope) => groups.get(`${kind} ${scope} `))];
     },
+  };
+}
+
+const targetPaths: Readonly<Record<string, readonly string[]>> = {
+  HorizontalPodAutoscaler: ['spec', 'scaleTargetRef'],
+  ScaledObject: ['spec', 'scaleTargetRef'],
+  VerticalPodAutoscaler: ['spec', 'targetRef'],
+};
+
+export function isTargeting(kind: string): boolean {
+  return targetPaths[kind] !== undefined;
+}
+
+/** The map that names the target of an autoscaler. */
+export function targetRefOf(resource: Resource): MapNode | undefined {
+  const path = targetPaths[resource.kind];
+  return path === undefined ? undefined : mapIn(resource.root, ...path);
+}
+
+/** The kind that an autoscaler targets, and its name in the form of {@link nameKeyOf}, as far as they are known. */
+export function targetNameOf(resource: Resource): {
+  readonly kind: string | undefined;
+  readonly name: string | undefined;
+} {
+  const reference = targetRefOf(resource);
+  const isLeftOut = resource.kind === 'ScaledObject' && scalarIn(reference, 'kind') === undefined;
+  return {
+    kind: isLeftOut ? 'Deployment' : textIn(reference, 'kind'),
+    name: nameKeyOf(resource.placed.document, entryOf(reference, 'name')?.value),
   };
 }

@@ -16,10 +16,12 @@ import {
   type YamlNode,
 } from '../yaml/node';
 import { areRivals } from './layout';
-import { linksOf, podSelectorOf } from './links';
+import { isTargeting, linksOf, podSelectorOf, targetNameOf } from './links';
 import { nameKeyOf, nameKeyOfResource, sameNamespace } from './objects';
 import { relevantGroups } from './relevant-kinds';
 import type { Reference, Workspace } from './workspace';
+
+export { targetRefOf } from './links';
 
 /** Pods that a selector selects, certainly or perhaps. */
 export interface TemplateMatch {
@@ -59,26 +61,9 @@ export interface References {
   claims(template: PodTemplate): readonly { readonly volume: MapNode; readonly claim: Reference }[];
 }
 
-const targetPaths: Readonly<Record<string, readonly string[]>> = {
-  HorizontalPodAutoscaler: ['spec', 'scaleTargetRef'],
-  ScaledObject: ['spec', 'scaleTargetRef'],
-  VerticalPodAutoscaler: ['spec', 'targetRef'],
-};
-
-/** The map that names the target of an autoscaler. */
-export function targetRefOf(resource: Resource): MapNode | undefined {
-  const path = targetPaths[resource.kind];
-  return path === undefined ? undefined : mapIn(resource.root, ...path);
-}
-
 function target(workspace: Workspace, resource: Resource): Reference | undefined {
-  if (targetPaths[resource.kind] === undefined) return undefined;
-  const reference = targetRefOf(resource);
-  if (reference === undefined) return { state: 'unknown' };
-  const kindNode = scalarIn(reference, 'kind');
-  const kind =
-    kindNode === undefined && resource.kind === 'ScaledObject' ? 'Deployment' : textIn(reference, 'kind');
-  const name = nameKeyOf(resource.placed.document, entryOf(reference, 'name')?.value);
+  if (!isTargeting(resource.kind)) return undefined;
+  const { kind, name } = targetNameOf(resource);
   if (kind === undefined || name === undefined || relevantGroups(kind).length === 0)
     return { state: 'unknown' };
   return workspace.lookup(kind, resource.namespace, name, resource.scope, resource.uri);
@@ -89,10 +74,8 @@ function isReferrer(workspace: Workspace, referrer: Resource, workload: Resource
   if (found?.state === 'found') return found.resource === workload ? 'yes' : 'no';
   if (found?.state === 'missing') return 'no';
   // Several would do, or the kind or the name is only known later: it may be this one unless a known part differs.
-  const reference = targetRefOf(referrer);
-  const kind = textIn(reference, 'kind');
+  const { kind, name } = targetNameOf(referrer);
   if (kind !== undefined && kind !== workload.kind) return 'no';
-  const name = nameKeyOf(referrer.placed.document, entryOf(reference, 'name')?.value);
   return name !== undefined && name !== nameKeyOfResource(workload) ? 'no' : 'unknown';
 }
 

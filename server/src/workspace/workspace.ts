@@ -1,8 +1,17 @@
 import { isPodCarrier, podTemplates } from '../kube/pod-carriers';
 import type { DocumentRole, Resource } from '../kube/resource';
 import type { PlacedDocument, SourceFile, YamlDocument } from '../yaml/document';
-import { belongTogether, isLayoutFile, readLayout, scopeOf, type Layout } from './layout';
+import {
+  buildIndex,
+  updateIndex,
+  type FileChange,
+  type FileObjects,
+  type Groups,
+  type Index,
+} from './indexes';
+import { belongTogether, isLayoutFile, readLayout, sameLayout, scopeOf, type Layout } from './layout';
 import { nameKeyOfResource, objectsOf, rememberNameKey, sameNamespace } from './objects';
+import { isOverlayFile } from './overlay-files';
 import { directoryOf, pathOf } from './paths';
 import { referencesOf, type References } from './references';
 import { documentRole, objectRole } from './roles';
@@ -62,6 +71,8 @@ export interface Workspace {
   /** What a document is for, whether or not it holds an object. */
   roleOf(uri: string, placed: PlacedDocument): DocumentRole;
   references(resource: Resource): References;
+  /** What an index holds of these files. After an edit only the groups that the file is in are made again. */
+  index<T>(index: Index<T>): Groups<T>;
   /**
    * Stands for everything that a rule about a workload can see beside the workload itself: the same value as long as
    * nothing of that has changed. Of other workloads that is their outline only (name, labels, place), but for
@@ -104,32 +115,55 @@ function resourcesIn(layout: Layout, uri: string, placed: PlacedDocument): reado
   return resources;
 }
 
-const fileResources = new WeakMap<
-  SourceFile,
-  { readonly layout: Layout; readonly resources: readonly Resource[] }
->();
+/** By layout first: what was made under one layout is the same objects for as long as that layout is in use. */
+const fileObjects = new WeakMap<Layout, WeakMap<SourceFile, FileObjects>>();
 
-function resourcesOfFile(layout: Layout, file: SourceFile): readonly Resource[] {
-  const before = fileResources.get(file);
-  if (before?.layout === layout) return before.resources;
-  const resources = file.documents.flatMap((placed) => resourcesIn(layout, file.uri, placed));
-  fileResources.set(file, { layout, resources });
-  return resources;
+function objectsOfFile(layout: Layout, file: SourceFile): FileObjects {
+  let known = fileObjects.get(layout);
+  if (known === undefined) fileObjects.set(layout, (known = new WeakMap<SourceFile, FileObjects>()));
+  let objects = known.get(file);
+  if (objects === undefined) {
+    const resources = file.documents.flatMap((placed) => resourcesIn(layout, file.uri, placed));
+    known.set(file, (objects = { file, resources }));
+  }
+  return objects;
 }
 
-function grouped<T>(
-  items: readonly T[],
-  keyOf: (item: T) => string | undefined,
-): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    if (key === undefined) continue;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
+function resourceIndex(keyOf: (resource: Resource) => string | undefined): Index<Resource> {
+  return {
+    read: ({ resources }, add) => {
+      for (const resource of resources) {
+        const key = keyOf(resource);
+        if (key !== undefined) add(key, resource);
+      }
+    },
+    uriOf: ({ uri }) => uri,
+  };
+}
+
+const byKind = resourceIndex(({ kind }) => kind);
+const byPlace = resourceIndex(({ kind, scope }) => `${kind} ${scope}`);
+const byName = resourceIndex((resource) => {
+  const name = nameKeyOfResource(resource);
+  return name === undefined ? undefined : `${resource.kind} ${name} ${resource.scope}`;
+});
+const scopeIndex: Index<SourceFile> = {
+  read: ({ file, resources }, add) => {
+    for (const scope of new Set(resources.map((resource) => resource.scope))) add(scope, file);
+  },
+  uriOf: ({ uri }) => uri,
+};
+
+/** Scopes by the directory right above them. */
+function childrenOf(scopes: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+  const children = new Map<string, string[]>();
+  for (const scope of scopes) {
+    const parent = directoryOf(scope);
+    const others = children.get(parent);
+    if (others === undefined) children.set(parent, [scope]);
+    else others.push(scope);
   }
-  return groups;
+  return children;
 }
 
 function lazy<T>(make: () => T): () => T {
@@ -161,12 +195,6 @@ function listedIn(layout: Layout, path: string): readonly string[] {
     .map(({ directory }) => directory);
 }
 
-/** What {@link Workspace.surroundings} stands for, part by part. */
-interface Surroundings {
-  readonly layout: Layout;
-  readonly parts: readonly (Resource | string)[];
-}
-
 /** A workload of which others see the outline only. */
 export function isSeenInOutline(resource: Resource): boolean {
   return (
@@ -195,43 +223,127 @@ function outlineOf(resource: Resource): string {
   return outline;
 }
 
-function sameSurroundings(a: Surroundings, b: Surroundings): boolean {
-  return (
-    a.layout === b.layout &&
-    a.parts.length === b.parts.length &&
-    a.parts.every((part, index) => part === b.parts[index])
-  );
+/** What others see of a file, part by part. */
+function seenOf({ file, resources }: FileObjects): readonly (Resource | string)[] {
+  const parts = resources.map((resource) => (isSeenInOutline(resource) ? outlineOf(resource) : resource));
+  return isOverlayFile(file) ? [...parts, file.text] : parts;
 }
 
-function create(
-  files: ReadonlyMap<string, SourceFile>,
-  known: Layout | undefined,
-  before?: Surroundings,
-): Workspace {
-  const layout = known ?? readLayout(files.values());
-  const all = lazy(() => [...files.values()].flatMap((file) => resourcesOfFile(layout, file)));
-  const kinds = lazy(() => grouped(all(), (resource) => resource.kind));
-  const names = lazy(() =>
-    grouped(all(), (resource) => {
-      const name = nameKeyOfResource(resource);
-      return name === undefined ? undefined : `${resource.kind}/${name}`;
-    }),
-  );
-  const places = lazy(() => grouped(all(), (resource) => `${resource.kind}/${resource.scope}`));
-  const scopes = lazy(() => new Set(all().map((resource) => resource.scope)));
-  const children = lazy(() => grouped([...scopes()], directoryOf));
-  const neighbours = new Map<string, readonly string[]>();
+function looksTheSame({ before, after, moved }: FileChange): boolean {
+  const was = before === undefined ? [] : seenOf(before);
+  const is = after === undefined ? [] : seenOf(after);
+  if (moved && is.length > 0) return false;
+  return was.length === is.length && was.every((part, index) => part === is[index]);
+}
+
+/** What has been worked out about some files; those who come after it take over what still holds. */
+interface Known {
+  readonly files: ReadonlyMap<string, SourceFile>;
+  readonly indexes: ReadonlyMap<Index<unknown>, Groups<unknown>>;
+  readonly neighbours: Map<string, readonly string[]>;
+  readonly children: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly surroundings: object | undefined;
+}
+
+/** What changed since something was {@link Known}, under the same layout: uris, and whether their place did too. */
+interface Past {
+  readonly known: Known;
+  readonly changed: ReadonlyMap<string, { readonly moved: boolean }>;
+}
+
+/** With more changes than this share of all files, starting anew is cheaper. */
+const MAX_SHARE_CHANGED = 1 / 4;
+
+function create(files: ReadonlyMap<string, SourceFile>, layout: Layout, past?: Past): Workspace {
+  const all = lazy(() => [...files.values()].flatMap((file) => objectsOfFile(layout, file).resources));
   const references = new Map<Resource, References>();
-  let surroundings: Surroundings | undefined;
+  const indexes = new Map<Index<unknown>, Groups<unknown>>();
+  let neighbours = new Map<string, readonly string[]>();
+  let children: Known['children'];
+  let surroundings: object | undefined;
+  let rest = past;
+
+  /** Takes over what was known of the files before, brought up to date. Makes sure that nothing older is held. */
+  function catchUp(): void {
+    if (rest === undefined) return;
+    const { known, changed } = rest;
+    rest = undefined;
+    const objects = (file: SourceFile | undefined): FileObjects | undefined =>
+      file === undefined ? undefined : objectsOfFile(layout, file);
+    const changes = [...changed].map(([uri, { moved }]): FileChange => {
+      const [before, after] = [objects(known.files.get(uri)), objects(files.get(uri))];
+      return { uri, before, after, moved: moved && before !== undefined };
+    });
+    const order = lazy(() => new Map([...files.keys()].map((uri, index) => [uri, index])));
+    for (const [index, groups] of known.indexes) {
+      indexes.set(
+        index,
+        updateIndex(index, groups, changes, (uri) => order().get(uri) ?? files.size),
+      );
+    }
+    const scopesNow = indexes.get(scopeIndex as Index<unknown>);
+    const scopesBefore = known.indexes.get(scopeIndex as Index<unknown>);
+    const touched = new Set(
+      changes.flatMap(({ before, after }) =>
+        [...(before?.resources ?? []), ...(after?.resources ?? [])].map(({ scope }) => scope),
+      ),
+    );
+    const isSameScope = (scope: string): boolean =>
+      (scopesNow?.get(scope).length ?? 0) > 0 === (scopesBefore?.get(scope).length ?? 0) > 0;
+    if (scopesNow !== undefined && [...touched].every(isSameScope)) ({ neighbours, children } = known);
+    if (changes.every(looksTheSame)) ({ surroundings } = known);
+  }
+
+  function indexed<T>(index: Index<T>): Groups<T> {
+    catchUp();
+    // The key of an entry says what type its items have.
+    const key = index as Index<unknown>;
+    let groups = indexes.get(key) as Groups<T> | undefined;
+    if (groups === undefined) {
+      groups = buildIndex(
+        index,
+        [...files.values()].map((file) => objectsOfFile(layout, file)),
+      );
+      indexes.set(key, groups as Groups<unknown>);
+    }
+    return groups;
+  }
+
+  /** What those who come next start from. */
+  function pastOf(changed: Past['changed']): Past | undefined {
+    if (rest !== undefined) {
+      const both = new Map(rest.changed);
+      for (const [uri, { moved }] of changed) {
+        both.set(uri, { moved: moved || (both.get(uri)?.moved ?? false) });
+      }
+      return both.size > files.size * MAX_SHARE_CHANGED + 1
+        ? undefined
+        : { known: rest.known, changed: both };
+    }
+    if (indexes.size === 0 || changed.size > files.size * MAX_SHARE_CHANGED + 1) return undefined;
+    return { known: { files, indexes, neighbours, children, surroundings }, changed };
+  }
+
+  function next(
+    nextFiles: ReadonlyMap<string, SourceFile>,
+    changed: Past['changed'],
+    layoutChanged: boolean,
+  ): Workspace {
+    if (!layoutChanged) return create(nextFiles, layout, pastOf(changed));
+    const read = readLayout(nextFiles.values());
+    return sameLayout(layout, read) ? create(nextFiles, layout, pastOf(changed)) : create(nextFiles, read);
+  }
 
   /** The scope itself first, then those that belong to it. */
   function neighboursOf(scope: string): readonly string[] {
+    const scopes = indexed(scopeIndex);
     let found = neighbours.get(scope);
     if (found === undefined) {
+      children ??= childrenOf(scopes.keys());
       const candidates = new Set([
         ...(layout.builtWith.get(scope) ?? []),
         directoryOf(scope),
-        ...(children().get(scope) ?? []),
+        ...(children.get(scope) ?? []),
       ]);
       candidates.delete(scope);
       found = [scope, ...[...candidates].filter((other) => belongTogether(layout, scope, other))];
@@ -244,29 +356,32 @@ function create(
     files,
     with: (file) => workspace.withAll([file]),
     withAll: (added) => {
-      const next = new Map(files);
-      let sameLayout = true;
+      const nextFiles = new Map(files);
+      const changed = new Map<string, { readonly moved: boolean }>();
+      let layoutChanged = false;
       for (const file of added) {
-        next.set(file.uri, file);
-        sameLayout &&= !isLayoutFile(file.uri);
+        // One that comes back after it was taken away stands at the end.
+        changed.set(file.uri, { moved: !nextFiles.has(file.uri) });
+        nextFiles.set(file.uri, file);
+        layoutChanged ||= isLayoutFile(file.uri);
       }
-      return create(next, sameLayout ? layout : undefined, surroundings ?? before);
+      return next(nextFiles, changed, layoutChanged);
     },
     without: (uri) => {
       if (!files.has(uri)) return workspace;
-      const next = new Map(files);
-      next.delete(uri);
-      return create(next, isLayoutFile(uri) ? undefined : layout, surroundings ?? before);
+      const nextFiles = new Map(files);
+      nextFiles.delete(uri);
+      return next(nextFiles, new Map([[uri, { moved: true }]]), isLayoutFile(uri));
     },
     get resources() {
       return all();
     },
     resourcesOf: (uri) => {
       const file = files.get(uri);
-      return file === undefined ? [] : resourcesOfFile(layout, file);
+      return file === undefined ? [] : objectsOfFile(layout, file).resources;
     },
     byKind: (kind, group) => {
-      const found = kinds().get(kind) ?? [];
+      const found = indexed(byKind).get(kind);
       return group === undefined ? found : found.filter((resource) => resource.group === group);
     },
     find: (kind, namespace, name, scope) => {
@@ -274,13 +389,13 @@ function create(
       return found.state === 'found' ? found.resource : undefined;
     },
     lookup: (kind, namespace, nameKey, scope, uri) => {
-      const candidates = (names().get(`${kind}/${nameKey}`) ?? []).filter(
-        (resource) => clusterScoped.includes(kind) || sameNamespace(resource.namespace, namespace),
-      );
+      const names = indexed(byName);
       let partial = false;
       const around = neighboursOf(scope);
       for (const near of [[scope], around.slice(1)]) {
-        const here = candidates.filter((resource) => near.includes(resource.scope));
+        const here = near
+          .flatMap((each) => names.get(`${kind} ${nameKey} ${each}`))
+          .filter((resource) => clusterScoped.includes(kind) || sameNamespace(resource.namespace, namespace));
         const whole = here.filter((resource) => resource.role !== 'kustomize-patch');
         // An exact namespace beats one that is left to the context.
         const exact = whole.filter((resource) => resource.namespace === namespace);
@@ -306,21 +421,20 @@ function create(
     around: (from) => neighboursOf(from.scope),
     near: (from, kind, group) =>
       neighboursOf(from.scope).flatMap((scope) =>
-        (places().get(`${kind}/${scope}`) ?? []).filter(
-          (resource) =>
-            resource.role !== 'kustomize-patch' &&
-            (group === undefined || resource.group === group) &&
-            (clusterScoped.includes(kind) ||
-              clusterScoped.includes(from.kind) ||
-              sameNamespace(resource.namespace, from.namespace)),
-        ),
+        indexed(byPlace)
+          .get(`${kind} ${scope}`)
+          .filter(
+            (resource) =>
+              resource.role !== 'kustomize-patch' &&
+              (group === undefined || resource.group === group) &&
+              (clusterScoped.includes(kind) ||
+                clusterScoped.includes(from.kind) ||
+                sameNamespace(resource.namespace, from.namespace)),
+          ),
       ),
     get surroundings() {
-      if (surroundings === undefined) {
-        const parts = all().map((resource) => (isSeenInOutline(resource) ? outlineOf(resource) : resource));
-        const now: Surroundings = { layout, parts };
-        surroundings = before !== undefined && sameSurroundings(before, now) ? before : now;
-      }
+      catchUp();
+      surroundings ??= {};
       return surroundings;
     },
     placeOf: ({ uri, placed }) => {
@@ -335,6 +449,7 @@ function create(
         ? documentRole(layout, path, placed.document)
         : objectRole(layout, path, placed.document, object);
     },
+    index: indexed,
     references: (resource) => {
       let found = references.get(resource);
       if (found === undefined) {
@@ -347,4 +462,4 @@ function create(
   return workspace;
 }
 
-export const Workspace: { readonly empty: Workspace } = { empty: create(new Map(), undefined) };
+export const Workspace: { readonly empty: Workspace } = { empty: create(new Map(), readLayout([])) };

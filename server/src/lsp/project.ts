@@ -5,6 +5,7 @@ import type { Finding } from '../engine/finding';
 import type { SkippedFile } from '../protocol/messages';
 import type { Settings } from '../protocol/settings';
 import { configName } from '../files/text';
+import { objectsOf } from '../workspace/objects';
 import { Workspace } from '../workspace/workspace';
 import type { SourceFile } from '../yaml/document';
 import { parseFile } from '../yaml/parse';
@@ -68,6 +69,8 @@ export function createProject(buffers: Buffers): Project {
   /** Keys whose text in the workspace may be outdated. */
   const outdated = new Set<string>();
   const files = new Map<string, SourceFile>();
+  /** What `files` has and the workspace not yet; `undefined` for what is gone. */
+  const unseen = new Map<string, SourceFile | undefined>();
   /** Files whose documents nobody has looked at yet. */
   const unread = new Set<string>();
   const configTexts = new Map<string, string>();
@@ -109,29 +112,35 @@ export function createProject(buffers: Buffers): Project {
     if (skipped.has(key) || isConfig(key) || !folderOf(key).settings.enable) return undefined;
     return textOf(key);
   };
-  const bringUpToDate = (isLate: () => boolean = () => false): void => {
-    if (outdated.size === 0) return;
-    const added: SourceFile[] = [];
-    const removed: string[] = [];
+  /** Splits what is new into documents, as far as there is time. */
+  const split = (isLate: () => boolean = () => false): void => {
     for (const key of outdated) {
       outdated.delete(key);
       const text = manifestText(key);
       const known = files.get(key);
       if (text === undefined) {
-        if (known !== undefined) removed.push(key);
+        if (known !== undefined) unseen.set(key, undefined);
         files.delete(key);
+        unread.delete(key);
       } else if (known?.text !== text) {
         const file = parseFile(key, text, known);
         files.set(key, file);
-        added.push(file);
+        unseen.set(key, file);
         unread.add(key);
       }
       if (isLate()) break;
     }
-    // Each removal copies the table of files: many are cheaper in one go.
+  };
+  const bringUpToDate = (): void => {
+    split();
+    if (unseen.size === 0) return;
+    // Each change of the workspace copies the table of its files: many are cheaper in one go.
+    const removed = [...unseen].filter(([, file]) => file === undefined);
+    const added = [...unseen.values()].filter((file) => file !== undefined);
+    unseen.clear();
     if (removed.length > 20) workspace = Workspace.empty.withAll(files.values());
     else {
-      for (const key of removed) workspace = workspace.without(key);
+      for (const [key] of removed) workspace = workspace.without(key);
       if (added.length > 0) workspace = workspace.withAll(added);
     }
   };
@@ -190,11 +199,11 @@ export function createProject(buffers: Buffers): Project {
       return workspace;
     },
     catchUp(isLate) {
-      bringUpToDate(isLate);
+      split(isLate);
       if (outdated.size > 0) return false;
       for (const key of unread) {
         unread.delete(key);
-        workspace.resourcesOf(key);
+        for (const { document } of files.get(key)?.documents ?? []) objectsOf(document);
         if (isLate()) break;
       }
       return unread.size === 0;

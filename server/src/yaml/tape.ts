@@ -103,11 +103,12 @@ class TapeSequence implements SequenceNode {
 
 function entriesAt(tape: Tape, index: number): readonly Entry[] {
   const count = tape.records[index + 3] ?? 0;
-  const entries: Entry[] = [];
+  // An array that grows starts with room for 17, and most maps have few entries.
+  const entries = new Array<Entry>(count);
   let at = index + COLLECTION_LENGTH;
   for (let number = 0; number < count; number++) {
     const value = at + SCALAR_LENGTH;
-    entries.push({ key: scalarAt(tape, at), value: nodeAt(tape, value) });
+    entries[number] = { key: scalarAt(tape, at), value: nodeAt(tape, value) };
     at = behind(tape.records, value);
   }
   return entries;
@@ -115,10 +116,10 @@ function entriesAt(tape: Tape, index: number): readonly Entry[] {
 
 function itemsAt(tape: Tape, index: number): readonly YamlNode[] {
   const count = tape.records[index + 3] ?? 0;
-  const items: YamlNode[] = [];
+  const items = new Array<YamlNode>(count);
   let at = index + COLLECTION_LENGTH;
   for (let number = 0; number < count; number++) {
-    items.push(nodeAt(tape, at));
+    items[number] = nodeAt(tape, at);
     at = behind(tape.records, at);
   }
   return items;

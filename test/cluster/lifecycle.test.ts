@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -67,6 +67,7 @@ async function assertGone({ folder, state }: Held): Promise<void> {
   );
   for (const url of [state.server, state.prometheus, state.cloudWatch])
     assert.equal(await isListening(url), false, `${url} is free again`);
+  assert.ok(state.sockets === undefined || !existsSync(state.sockets), 'its sockets are gone');
   assert.deepEqual(readState(folder)?.exits, [], 'nothing had ended by itself');
 }
 

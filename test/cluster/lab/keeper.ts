@@ -387,15 +387,17 @@ async function main([folder = '', programsFile = '', ...flags]: readonly string[
   if (own === undefined) throw new Error('this process cannot find itself');
   const withOwnNetwork = flags.includes('--own-network');
   const none = { admin: '', viewer: '', stranger: '' };
+  const socketFolder = withOwnNetwork ? mkdtempSync(join(tmpdir(), 'plimsoll-lab-')) : undefined;
   const keeper: Keeper = {
     folder,
     programs: [],
     servers: [],
-    socketFolder: withOwnNetwork ? mkdtempSync(join(tmpdir(), 'plimsoll-lab-')) : undefined,
+    socketFolder,
     stopping: false,
     discovery: undefined,
     state: {
       phase: 'starting',
+      ...(socketFolder === undefined ? {} : { sockets: socketFolder }),
       keeper: own,
       programs: [],
       exits: [],

@@ -39,6 +39,8 @@ export interface LabState {
   readonly exits: readonly string[];
   /** A process inside the lab's network namespace; absent when it has none. */
   readonly namespace?: ProcessId;
+  /** The folder of the sockets that lead into it. */
+  readonly sockets?: string;
   readonly server: string;
   readonly ca: string;
   readonly tokens: Readonly<Record<User, string>>;
@@ -104,6 +106,7 @@ export async function stopLab(folder: string): Promise<readonly string[]> {
   const left = [...last.programs].reverse().filter(isRunning);
   for (const program of left) signal(program, 'SIGKILL');
   await waitFor('programs end', () => (left.some(isRunning) ? undefined : true), 10_000);
+  if (last.sockets !== undefined) rmSync(last.sockets, { recursive: true, force: true });
   writeState(folder, { ...last, phase: last.phase === 'failed' ? 'failed' : 'stopped', programs: [] });
   return left.map(({ name }) => name);
 }

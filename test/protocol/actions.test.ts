@@ -99,6 +99,36 @@ describe('code actions', () => {
     });
   }
 
+  test('keep JSON what is JSON: no comment is offered there', async () => {
+    const { client } = await start();
+    const object = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'chat \u{1F6A2}' },
+      spec: { containers: [{ name: 'vllm' }] },
+    };
+    for (const [version, indent] of [0, 2].entries()) {
+      const text = JSON.stringify(object, null, indent);
+      if (version === 0) await client.open(a, text);
+      else await client.type(a, version + 1, text);
+      const { items } = await client.pull(a);
+      const range = items[0]?.range;
+      assert.ok(range !== undefined);
+      const actions = await client.actions(a, range, items, ['quickfix']);
+      const suppressing = actions.filter(({ title }) => title.startsWith('Suppress'));
+      assert.deepEqual(
+        suppressing.map(({ title }) => title),
+        ['Suppress request-above-limit by annotation on Pod "chat \u{1F6A2}"'],
+      );
+      for (const action of [...suppressing, named(actions, 'Add the image')]) {
+        const after = applied(a, text, action);
+        assert.notEqual(after, text);
+        JSON.parse(after);
+      }
+    }
+    await client.stop();
+  });
+
   test('fix all that is safe, and nothing else', async () => {
     const { client } = await start();
     const text = `${pod('one', 'a')}---\n${goodPod('two')}---\n${pod('three', 'b')}    - name: c\n`;

@@ -667,6 +667,25 @@ describe('on generated documents', () => {
   });
 });
 
+test('a map that is written into JSON of several lines is JSON', () => {
+  for (const text of [
+    '{\n  "spec": {\n    "name": "x"\n  }\n}\n',
+    '{\n  "spec": {\n    "name": "x",\n    "z": 1\n  }\n}\n',
+  ]) {
+    const json = onlyDocument(text);
+    const spec = mapIn(json.root, 'spec');
+    assert.ok(spec !== undefined);
+    for (const options of [{}, { before: 'name' }, { after: 'name' }]) {
+      const grown = applyEdits(
+        text,
+        insertKey(json, spec, 'limits', { a: { b: [1, 2], c: 'x' } }, options) ?? [],
+      );
+      const read = JSON.parse(grown) as { readonly spec: { readonly limits: unknown } };
+      assert.deepEqual(read.spec.limits, { a: { b: [1, 2], c: 'x' } }, grown);
+    }
+  }
+});
+
 test('what is written into JSON is JSON, and into KYAML is KYAML', () => {
   const json = onlyDocument('{"spec": {"name": "x", "ports": [{"name": "a"}]}}\n');
   const spec = mapIn(json.root, 'spec');

@@ -1,7 +1,7 @@
 import type { Resource } from '../kube/resource';
 import type { PlacedDocument, SourceFile } from '../yaml/document';
 import type { Edits } from '../yaml/edit';
-import { insertPath, replaceScalar } from '../yaml/edit';
+import { insertPath, isJson, replaceScalar } from '../yaml/edit';
 import { entryOf, isNull, isScalar, mapIn } from '../yaml/node';
 import type { FileEdit, Finding } from './finding';
 import { anchorOf, ignoreAnnotation, suppressionsOf } from './suppressions';
@@ -25,7 +25,7 @@ const notOffered: readonly string[] = [
 
 /**
  * The suppressions that can be written for a finding: for its line, its document, and its object by annotation. Each
- * leaves every other byte of the file as it is; one that could not is not offered.
+ * leaves every other byte of the file as it is; one that could not is not offered, nor is a comment in JSON.
  *
  * @param resources those of the file of the finding.
  * @param reason only the author has one; without it none is written.
@@ -55,8 +55,11 @@ export function suppressionsFor(
       })),
     });
   };
-  add('line', 'for this line', forLine(place, finding));
-  add('document', 'in this document', forDocument(place));
+  // JSON has no comments; kubectl reads them there, other tools do not.
+  if (!isJson(placed.document)) {
+    add('line', 'for this line', forLine(place, finding));
+    add('document', 'in this document', forDocument(place));
+  }
   if (object !== undefined) {
     const name = object.name === undefined ? object.kind : `${object.kind} "${object.name}"`;
     add('object', `by annotation on ${name}`, forObject(place, object));

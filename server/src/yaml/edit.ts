@@ -707,7 +707,8 @@ function quotingOf(document: YamlDocument, quotedAround: boolean): Quoting {
 
 const jsonDocuments = new WeakMap<YamlDocument, boolean>();
 
-function isJson(document: YamlDocument): boolean {
+/** Whether the object of a document is JSON, which an edit has to keep it. */
+export function isJson(document: YamlDocument): boolean {
   let known = jsonDocuments.get(document);
   if (known === undefined) {
     try {

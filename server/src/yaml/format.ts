@@ -138,9 +138,12 @@ export function formatFlowLines(
 function flowValue(value: PlainValue, style: { readonly quoting: Quoting }): string[] {
   if (!isList(value) && !isRecord(value)) return [formatFlow(value, style.quoting)];
   const lines = formatFlowLines(value, style);
-  return lines.length === 1
-    ? lines
-    : [lines[0] ?? '', ...indented(lines.slice(1, -1), 2), lines.at(-1) ?? ''];
+  if (lines.length === 1) return lines;
+  // JSON has no comma behind the last entry.
+  const inner = indented(lines.slice(1, -1), 2).map((line, index, all) =>
+    style.quoting === 'json' && index === all.length - 1 ? line.replace(/,$/, '') : line,
+  );
+  return [lines[0] ?? '', ...inner, lines.at(-1) ?? ''];
 }
 
 function closed(lines: readonly string[]): string[] {

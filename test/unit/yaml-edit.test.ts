@@ -680,7 +680,7 @@ test('a map that is written into JSON of several lines is JSON', () => {
         text,
         insertKey(json, spec, 'limits', { a: { b: [1, 2], c: 'x' } }, options) ?? [],
       );
-      const read = JSON.parse(grown) as { readonly spec: { readonly limits: unknown } };
+      const read = JSON.parse(grown ?? '') as { readonly spec: { readonly limits: unknown } };
       assert.deepEqual(read.spec.limits, { a: { b: [1, 2], c: 'x' } }, grown);
     }
   }

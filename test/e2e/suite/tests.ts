@@ -106,11 +106,15 @@ export const tests: readonly Test[] = [
       const document = await open('fix-all.yaml');
       const before = document.getText();
       await finding(document.uri, 'hpa-removed-api-version');
-      await commands.executeCommand('editor.action.fixAll');
       const wanted = await read('fix-all.fixed.txt');
       await until(
         'the safe fixes are applied',
-        () => (document.getText() === wanted ? true : undefined),
+        async () => {
+          // VS Code drops the command until it has learnt that the editor just opened supports it, as it drops a key
+          // pressed too early; so it is asked again, for as long as nothing was changed.
+          if (document.getText() === before) await commands.executeCommand('editor.action.fixAll');
+          return document.getText() === wanted ? true : undefined;
+        },
         () => document.getText(),
       );
       notStrictEqual(wanted, before);

@@ -27,13 +27,15 @@ const kinds: Readonly<Record<string, () => Promise<{ run: VectorRunner }>>> = {
   hpa: () => import('./hpa'),
   'hpa-traces': () => import('./hpa-traces'),
   keda: () => import('./keda'),
+  mutations: () => import('./mutations'),
+  apiserver: () => import('./apiserver'),
 };
 
 async function main(argv: readonly string[]): Promise<number> {
   const [kind, file, ...rest] = argv;
   const load = kind === undefined ? undefined : kinds[kind];
   if (load === undefined || file === undefined) {
-    process.stderr.write(`usage: npm run vectors -- ${Object.keys(kinds).join('|')} FILE\n`);
+    process.stderr.write(`usage: npm run vectors -- ${Object.keys(kinds).join('|')} FILE [DIR]\n`);
     return 2;
   }
   let cases: unknown;

@@ -25,7 +25,7 @@ function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-const isTypeScript = (path: string): boolean => path.endsWith('.ts');
+const isTypeScript = (path: string): boolean => /\.tsx?$/.test(path);
 
 // ---------------------------------------------------------------------------------------------------------------
 // Layers
@@ -54,6 +54,7 @@ const core = [
   'autoscale',
   'rules',
   'engine',
+  'editor',
   'panel',
 ];
 
@@ -74,6 +75,11 @@ const layers: Readonly<Record<string, Layer>> = {
   engine: {
     ours: ['yaml', 'promql', 'kube', 'sizing', 'workspace', 'live', 'autoscale', 'rules'],
     packages: ['ignore'],
+    pure: true,
+  },
+  editor: {
+    ours: ['yaml', 'kube', 'sizing', 'workspace', 'rules', 'engine'],
+    packages: [],
     pure: true,
   },
   panel: {
@@ -375,7 +381,7 @@ describe('generated files', () => {
 // ---------------------------------------------------------------------------------------------------------------
 // Text
 
-const texts = (path: string): boolean => /\.(ts|md|ya?ml|json|mjs|css|html|code-snippets)$/.test(path);
+const texts = (path: string): boolean => /\.(tsx?|md|ya?ml|json|mjs|css|html|code-snippets)$/.test(path);
 const everyText = [
   ...['client', 'server', 'schemas', 'snippets', 'examples', 'scripts', 'bench', 'test'].flatMap((folder) =>
     filesUnder(folder, texts),

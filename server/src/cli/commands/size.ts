@@ -1,27 +1,26 @@
 import { pathToFileURL } from 'node:url';
-import { formatBytes } from '../../kube/quantity';
 import { valueOf } from '../../kube/settings';
+import {
+  arithmeticRows,
+  shownServing,
+  tokenWords,
+  whyNotShown,
+  type ShownServing,
+} from '../../editor/sizing';
 import { titleOf } from '../../rules/naming';
 import { servingIn, serversOf } from '../../rules/model/servings';
 import { precisionOption, type Serving } from '../../sizing/from-manifest';
-import { gpuOfInstance, type GpuChoice } from '../../sizing/gpu-choices';
+import { gpuOfInstance } from '../../sizing/gpu-choices';
 import { findGpu, gpus, type Gpu } from '../../sizing/gpus';
 import type { ServingConfig } from '../../sizing/memory/estimate';
 import { describeParameters } from '../../sizing/memory/loaded-weights';
 import { modelCatalogue } from '../../sizing/models/catalogue';
 import { identifyModel } from '../../sizing/models/identify';
 import type { QuantizationId } from '../../sizing/models/quantization';
-import type { Range } from '../../sizing/models/range';
 import { priceBasis, priceDate } from '../../sizing/nodes/catalogue-data';
 import { findInstanceType } from '../../sizing/nodes/instances';
 import { placements, type Placement, type PlacementOptions } from '../../sizing/placements';
-import {
-  plainPlacements,
-  plainReport,
-  sizingReport,
-  type ReportOptions,
-  type SizingReport,
-} from '../../sizing/report';
+import { plainPlacements, plainReport, sizingReport, type SizingReport } from '../../sizing/report';
 import { nearest } from '../../rules/nearest';
 import { Workspace } from '../../workspace/workspace';
 import { parseFile } from '../../yaml/parse';
@@ -134,15 +133,6 @@ function jsonOf(report: SizingReport, config: ServingConfig, found: Found): obje
   };
 }
 
-const tokens = (count: number): string => String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
-
-/** `14.9 GiB`, `4.4 GiB (1.43 GiB to 5.02 GiB)`. */
-function rangeText({ low, expected, high }: Range): string {
-  const middle = formatBytes(expected);
-  const [from, to] = [formatBytes(low), formatBytes(high)];
-  return from === middle && to === middle ? middle : `${middle} (${from} to ${to})`;
-}
-
 function table(rows: readonly (readonly string[])[], indent: string): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
@@ -170,31 +160,10 @@ function textOf(report: SizingReport, config: ServingConfig, found: Found): stri
 }
 
 function arithmetic(report: SizingReport, own: number | undefined): string[] {
-  const { estimate: result } = report;
-  const perGpu = report.tensorParallel * report.pipelineParallel;
-  const each = perGpu > 1 ? ' on each GPU' : '';
-  const rows: (readonly string[])[] = [['weights', rangeText(report.weights)]];
-  if (perGpu > 1) rows.push([`weights on each of ${perGpu} GPUs`, rangeText(result.weights.perGpu)]);
-  if (result.kvPerToken !== undefined)
-    rows.push([`KV cache of a token${each}`, rangeText(result.kvPerToken)]);
-  if (own !== undefined) rows.push(["the model's own maximum length", `${tokens(own)} tokens`]);
-  rows.push(['host memory of a pod while it loads', rangeText(report.host.need)]);
-  if (result.gpuMemory === undefined) return table(rows, '  ');
-  const { gpu } = report;
-  rows.push(
-    [`memory of ${gpu?.label ?? 'the GPU'}`, rangeText(result.gpuMemory)],
-    ...(result.budget === undefined ? [] : [['  the engine may fill', rangeText(result.budget)]]),
-    ['  weights', rangeText(result.weights.perGpu)],
-    ['  CUDA context, NCCL', rangeText(result.nonTorch)],
-    ['  activations', rangeText(result.activation)],
-    ['  CUDA graphs', rangeText(result.cudaGraphs)],
-  );
-  if (result.kv !== undefined) rows.push(['  left for the KV cache', rangeText(result.kv.available)]);
-  if (result.kvNeeded !== undefined)
-    rows.push([
-      `  a request of ${tokens(report.requestedLength ?? 0)} tokens needs`,
-      rangeText(result.kvNeeded),
-    ]);
+  const rows = arithmeticRows(report, own).map(({ label, value, range, part }) => [
+    part === true ? `  ${label}` : label,
+    range === '' ? value : `${value} (${range})`,
+  ]);
   return table(rows, '  ');
 }
 
@@ -208,7 +177,7 @@ function placementLines(
       'It fits on no single instance type of the catalogue; it takes several nodes, or a smaller precision.',
     ];
   }
-  const length = typeof maxModelLen === 'number' ? ` with requests of ${tokens(maxModelLen)} tokens` : '';
+  const length = typeof maxModelLen === 'number' ? ` with requests of ${tokenWords(maxModelLen)} tokens` : '';
   const head = `${instead ? 'Instance types on which it fits instead' : 'Instance types on which it fits'}${length}, cheapest first (${priceBasis}, ${priceDate}):`;
   const shown = plainPlacements(list.slice(0, shownTypes), own);
   const rows = shown.map(
@@ -217,7 +186,7 @@ function placementLines(
       `${count} x ${gpu}`,
       `tensor parallel ${tensorParallel}`,
       pricePerHour === null ? 'no price' : `$${pricePerHour.toFixed(2)}`,
-      longest === null ? '' : `up to ${tokens(longest)} tokens`,
+      longest === null ? '' : `up to ${tokenWords(longest)} tokens`,
       fits === 'unknown' ? 'may fit' : '',
     ],
   );
@@ -288,65 +257,14 @@ function sizedIn(workspace: Workspace, uri: string, host: Host): readonly Sized[
   );
 }
 
-/** The configuration to show: as written, with what the command line overrules. */
-function configOf(serving: Serving, command: SizeCommand): ServingConfig | undefined {
-  const config = serving.config ?? serving.bestCase;
-  return config === undefined ? undefined : { ...config, ...overrides(command) };
-}
-
-/** The smallest GPU that the pod may get: what fits there fits on the others. */
-function shownChoice({ gpus: { choices, named } }: Serving, command: SizeCommand): GpuChoice | undefined {
-  return command.gpu === undefined && named ? choices[0] : undefined;
-}
-
-interface Shown {
-  readonly report: SizingReport;
-  readonly config: ServingConfig;
+interface Shown extends ShownServing {
   readonly found: Found;
-  readonly others: readonly { readonly label: string; readonly report: SizingReport }[];
 }
 
 function shownOf({ serving, engine }: Sized, command: SizeCommand): Shown | undefined {
-  const base = serving === undefined ? undefined : configOf(serving, command);
-  if (serving === undefined || base === undefined) return undefined;
-  const { server, group } = serving;
-  const loadFormat = valueOf(server.loadFormat);
-  const options: ReportOptions = {
-    engineTitle: engine,
-    ...(group.perPod === undefined || group.perPod === 0 ? {} : { workersPerPod: group.perPod }),
-    ...(loadFormat === undefined ? {} : { loadFormat }),
-  };
-  const on = (choice: GpuChoice | undefined): ServingConfig =>
-    choice === undefined
-      ? base
-      : { ...base, gpu: choice.gpu, ...(choice.slice === undefined ? {} : { gpuMemory: choice.memory }) };
-  const choice = shownChoice(serving, command);
-  const config = on(choice);
-  const others = choice === undefined ? [] : serving.gpus.choices.slice(1);
-  return {
-    config,
-    report: withDoubt(sizingReport(config, options), serving),
-    found: whereItFits(base, command),
-    others: others.map((other) => ({
-      label: other.label,
-      report: withDoubt(sizingReport(on(other), options), serving),
-    })),
-  };
-}
-
-/** Where an option is only known later, only that it does not fit is certain. */
-function withDoubt(report: SizingReport, { config, assumptions }: Serving): SizingReport {
-  const isDoubtful = config === undefined && report.fits === 'yes';
-  return {
-    ...report,
-    ...(isDoubtful
-      ? {
-          fits: 'unknown',
-          verdict: 'It may fit: the manifest leaves open what is loaded and how it is spread',
-        }
-      : {}),
-    reasons: [...report.reasons, ...assumptions],
-  };
+  const shown = serving === undefined ? undefined : shownServing(serving, engine, overrides(command));
+  if (shown === undefined) return undefined;
+  return { ...shown, found: whereItFits(shown.base, command) };
 }
 
 function jsonOfServer(sized: Sized, command: SizeCommand): object {
@@ -358,7 +276,12 @@ function jsonOfServer(sized: Sized, command: SizeCommand): object {
   };
   const shown = shownOf(sized, command);
   if (shown === undefined) {
-    return { ...where, model: sized.model ?? null, fits: 'unknown', reasons: [whyNot(sized)] };
+    return {
+      ...where,
+      model: sized.model ?? null,
+      fits: 'unknown',
+      reasons: [whyNotShown(sized.model, sized.serving)],
+    };
   }
   const own = ownMaximum(shown.config);
   return {
@@ -371,19 +294,12 @@ function jsonOfServer(sized: Sized, command: SizeCommand): object {
   };
 }
 
-function whyNot({ model, serving }: Sized): string {
-  if (model === undefined) return 'the manifest does not tell the model';
-  return serving === undefined
-    ? `the model "${model}" is not known, and its name does not say a size`
-    : 'how the model is spread over GPUs, or how much of it is kept in host memory, is only known later';
-}
-
 function textOfServer(sized: Sized, command: SizeCommand): string[] {
   const head = printable(
     `${sized.path}: ${sized.resource}, container "${sized.container}" (${sized.engine})`,
   );
   const shown = shownOf(sized, command);
-  if (shown === undefined) return [head, printable(`  unknown: ${whyNot(sized)}`)];
+  if (shown === undefined) return [head, printable(`  unknown: ${whyNotShown(sized.model, sized.serving)}`)];
   const others = shown.others.map(({ label, report }) => `  on ${label}: ${report.verdict}.`);
   const body = textOf(shown.report, shown.config, shown.found);
   return [head, ...body, ...(others.length === 0 ? [] : ['', 'Other GPUs that the pod may get:', ...others])];

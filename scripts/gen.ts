@@ -115,6 +115,9 @@ export function configSchema(
       },
     },
     properties: {
+      extends: oneOrMore(
+        'Configurations that this one builds on, first to last: paths relative to this file (`./shared.yaml`), or npm packages from node_modules here or above. What this file says holds over them; their patterns are relative to the folder of this file. Nothing is fetched.',
+      ),
       preset: {
         description:
           'The rules to start from. `recommended`: what is wrong, wasteful or dangerous. `strict`: adds the whole production-readiness checklist. `minimal`: errors only.',
@@ -141,6 +144,16 @@ export function configSchema(
             reason: { description: 'Why; shown with the findings that are accepted.', type: 'string' },
           },
         },
+      },
+      reportUnusedSuppressions: {
+        description:
+          'Severity of `unused-suppression`, suppressions that hide nothing: `true` for a warning, `false` for off.',
+        anyOf: [{ type: 'boolean' }, { $ref: '#/definitions/level' }],
+      },
+      requireReason: {
+        description:
+          'Severity of `suppression-without-reason`, suppressions and overrides that turn rules off without saying why: `true` for a warning, `false` for off.',
+        anyOf: [{ type: 'boolean' }, { $ref: '#/definitions/level' }],
       },
       ignore: oneOrMore(
         'Files that are not checked: patterns as in .gitignore, relative to the folder of this file.',

@@ -4,12 +4,15 @@ import type { OptionSchema, RuleMeta } from '../rules/rule';
 import type { Entry, MapNode, ScalarNode, Span, YamlNode } from '../yaml/node';
 import { entryOf, isNull } from '../yaml/node';
 import { parseFile } from '../yaml/parse';
-import type { Finding, FindingFix } from './finding';
+import type { Bases } from './extends';
+import { baseKey, extendsItems, noBases } from './extends';
+import type { Finding, FindingFix, RelatedPlace } from './finding';
 import type { Loudness, PresetName, RuleLevel } from './presets';
+import type { OwnRuleId } from './own-rules';
 import { presetLoudness, presetNames, ruleLevels, setLoudness, severityOf } from './presets';
 import { ruleMeta, ruleMetas, ruleOptions } from './registry';
 
-/** The name of the configuration file; the nearest one above a manifest applies to it, alone. */
+/** The name of the configuration file; the nearest one above a manifest applies to it, with what it extends. */
 export const configFileName = '.plimsoll.yaml';
 
 /** What is said about one rule: a level, options, or both. */
@@ -68,12 +71,17 @@ export interface Configuration {
  * The configuration of a workspace.
  *
  * @param files text of every configuration file, by URI; reading them is the caller's job.
+ * @param bases what they extend (`gatherBases`); reading that is the caller's job too.
  */
-export function configurationOf(files: ReadonlyMap<string, string>, layers: Layers = {}): Configuration {
+export function configurationOf(
+  files: ReadonlyMap<string, string>,
+  layers: Layers = {},
+  bases: Bases = noBases,
+): Configuration {
   const problems = new Map<string, readonly Finding[]>();
   const byDirectory = new Map<string, Config>();
   for (const [uri, text] of files) {
-    const parsed = parseConfig(uri, text, directoryOf(uri), layers);
+    const parsed = parseConfig(uri, text, directoryOf(uri), layers, bases);
     if (parsed.problems.length > 0) problems.set(uri, parsed.problems);
     byDirectory.set(directoryOf(uri), parsed.config);
   }
@@ -95,8 +103,9 @@ export function singleConfiguration(
   text: string,
   base: string,
   layers: Layers = {},
+  bases: Bases = noBases,
 ): Configuration {
-  const { config, problems } = parseConfig(uri, text, base.endsWith('/') ? base : `${base}/`, layers);
+  const { config, problems } = parseConfig(uri, text, base.endsWith('/') ? base : `${base}/`, layers, bases);
   return { configFor: () => config, problems: new Map(problems.length > 0 ? [[uri, problems]] : []) };
 }
 
@@ -245,49 +254,96 @@ function makeEffective(config: Config, overrides: readonly Override[]): Effectiv
 // ---------------------------------------------------------------------------------------------------------------
 // Reading
 
-const topKeys = ['preset', 'rules', 'overrides', 'ignore'];
+const topKeys = [
+  'extends',
+  'preset',
+  'rules',
+  'overrides',
+  'ignore',
+  'reportUnusedSuppressions',
+  'requireReason',
+] as const;
 const overrideKeys = ['files', 'kinds', 'namespaces', 'names', 'containers', 'rules', 'reason'];
 
 interface Problem {
   readonly at: Span;
   readonly message: string;
+  /** Absent: the file cannot be used as it is written, `config-invalid`. */
+  readonly rule?: OwnRuleId;
+  readonly related?: readonly RelatedPlace[];
   readonly fix?: { readonly title: string; readonly newText: string } | undefined;
 }
 
 type Complain = (problem: Problem) => void;
 
+/** What one file says, with what it extends. */
+interface Written {
+  readonly preset: PresetName | undefined;
+  readonly rules: ReadonlyMap<string, RuleSetting>;
+  readonly overrides: readonly Override[];
+  /** Patterns in the form of `.gitignore`. */
+  readonly ignore: readonly string[];
+}
+
+const nothingWritten: Written = { preset: undefined, rules: new Map(), overrides: [], ignore: [] };
+
 /**
  * Reads a configuration file. It never fails: what cannot be used is left out and reported on its place.
+ *
+ * @param base the folder that patterns are relative to, also those of files that it extends: whoever shares a
+ * configuration does not know where the manifests are.
  */
 export function parseConfig(
   uri: string,
   text: string,
   base: string,
   layers: Layers = {},
+  bases: Bases = noBases,
 ): { readonly config: Config; readonly problems: readonly Finding[] } {
-  const found: Problem[] = [];
-  const complain: Complain = (problem) => found.push(problem);
+  const { written, problems } = readFileText(uri, text, bases, [uri]);
+  const ignored = written.ignore.length === 0 ? undefined : pathMatcher(written.ignore);
+  const config: Config = {
+    uri,
+    base,
+    preset: layers.forced?.preset ?? written.preset ?? layers.defaults?.preset ?? 'recommended',
+    rules: new Map([...layerRules(layers.defaults), ...written.rules, ...layerRules(layers.forced)]),
+    overrides: written.overrides,
+    ignores: ignored ?? (() => false),
+  };
+  return { config, problems: problemFindings(config, uri, problems) };
+}
+
+/**
+ * @param chain the files that led here, this one last: one that is in it already would never end.
+ */
+function readFileText(
+  uri: string,
+  text: string,
+  bases: Bases,
+  chain: readonly string[],
+): { readonly written: Written; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = [];
   const file = parseFile(uri, text);
   const [first, second] = file.documents;
-  let written: Omit<Config, 'uri' | 'base' | 'preset'> & { readonly preset: PresetName | undefined } = {
-    preset: undefined,
-    rules: new Map(),
-    overrides: [],
-    ignores: () => false,
-  };
+  const offset = first?.offset ?? 0;
+  const complain: Complain = (problem) =>
+    problems.push({ ...problem, at: { start: problem.at.start + offset, end: problem.at.end + offset } });
+  let written = nothingWritten;
   if (first !== undefined) {
     const { document } = first;
     for (const problem of document.problems) complain({ at: problem, message: problem.message });
     if (document.root !== undefined && !isNull(document.root)) {
-      if (document.root.kind === 'map') written = readTop(document.root, complain);
-      else
+      if (document.root.kind === 'map') {
+        const below = readExtends(uri, document.root, complain, bases, chain);
+        written = [...below, readTop(document.root, complain)].reduce(merge, nothingWritten);
+      } else {
         complain({
           at: document.root,
           message: `The configuration is ${describe(document.root)}; a map is read`,
         });
+      }
     }
   }
-  const offset = first?.offset ?? 0;
   if (second !== undefined) {
     const by = second.offset - offset;
     const { root, text: rest } = second.document;
@@ -297,46 +353,90 @@ export function parseConfig(
       message: 'Only the first document of the configuration is read',
     });
   }
-
-  const config: Config = {
-    uri,
-    base,
-    preset: layers.forced?.preset ?? written.preset ?? layers.defaults?.preset ?? 'recommended',
-    rules: new Map([...layerRules(layers.defaults), ...written.rules, ...layerRules(layers.forced)]),
-    overrides: written.overrides,
-    ignores: written.ignores,
-  };
-  return { config, problems: problemFindings(config, uri, offset, found) };
+  return { written, problems };
 }
 
-function problemFindings(
-  config: Config,
+/** What a file extends, first to last: later ones hold over earlier ones, and the file itself over all. */
+function readExtends(
   uri: string,
-  offset: number,
-  found: readonly Problem[],
-): readonly Finding[] {
-  const meta = ruleMeta('config-invalid');
-  if (meta === undefined) return [];
-  const severity = severityOf(effectiveConfig(config, { uri }).decide(meta).loudness, undefined);
-  if (severity === 'off') return [];
+  root: MapNode,
+  complain: Complain,
+  bases: Bases,
+  chain: readonly string[],
+): readonly Written[] {
+  readStrings(root, 'extends', complain);
+  return extendsItems(root).flatMap((item) => {
+    const base = bases.get(baseKey(uri, item.text));
+    if (base === undefined || 'problem' in base) {
+      const suggested = base?.suggestion;
+      complain({
+        at: item,
+        message: base?.problem ?? `"${item.text}" was not read`,
+        fix: suggested === undefined ? undefined : { title: `Write ${suggested}`, newText: suggested },
+      });
+      return [];
+    }
+    if (chain.includes(base.uri)) {
+      const names = [...chain.slice(chain.indexOf(base.uri)), base.uri].map(fileName);
+      complain({ at: item, message: `"${item.text}" extends itself: ${names.join(' -> ')}` });
+      return [];
+    }
+    const { written, problems } = readFileText(base.uri, base.text, bases, [...chain, base.uri]);
+    const [worst] = problems.filter(({ rule }) => rule === undefined);
+    if (worst !== undefined) {
+      complain({
+        at: item,
+        message: `"${item.text}" has a mistake: ${worst.message}`,
+        related: [{ uri: base.uri, at: worst.at, message: worst.message }],
+      });
+    }
+    return [written];
+  });
+}
+
+function fileName(uri: string): string {
+  const name = uri.slice(uri.lastIndexOf('/') + 1);
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** A severity alone keeps the options that were given below it, as in other linters. */
+function merge(below: Written, above: Written): Written {
+  const rules = new Map(below.rules);
+  for (const [id, { level, options }] of above.rules) {
+    const known = rules.get(id);
+    rules.set(id, { level: level ?? known?.level, options: { ...known?.options, ...options } });
+  }
+  return {
+    preset: above.preset ?? below.preset,
+    rules,
+    overrides: [...below.overrides, ...above.overrides],
+    ignore: [...below.ignore, ...above.ignore],
+  };
+}
+
+function problemFindings(config: Config, uri: string, found: readonly Problem[]): readonly Finding[] {
+  const effective = effectiveConfig(config, { uri });
   return found
-    .map(({ at, message, fix }): Finding => {
-      const span = { start: at.start + offset, end: at.end + offset };
+    .flatMap(({ at, message, fix, related, rule = 'config-invalid' }): Finding[] => {
+      const meta = ruleMeta(rule);
+      if (meta === undefined) return [];
+      const severity = severityOf(effective.decide(meta).loudness, undefined);
+      if (severity === 'off') return [];
+      const span = { start: at.start, end: at.end };
       const fixes: FindingFix[] =
         fix === undefined
           ? []
           : [{ title: fix.title, safe: false, edits: [{ ...span, newText: fix.newText }] }];
-      return { rule: meta.id, severity, uri, at: span, message, related: [], fixes };
+      return [{ rule, severity, uri, at: span, message, related: related ?? [], fixes }];
     })
     .sort((a, b) => a.at.start - b.at.start);
 }
 
-function readTop(
-  root: MapNode,
-  complain: Complain,
-): Omit<Config, 'uri' | 'base' | 'preset'> & {
-  readonly preset: PresetName | undefined;
-} {
+function readTop(root: MapNode, complain: Complain): Written {
   checkKeys(root, topKeys, 'key', complain);
   const overrides: Override[] = [];
   const list = valueOf(root, 'overrides');
@@ -350,13 +450,42 @@ function readTop(
       }
     }
   }
-  const ignored = readStrings(root, 'ignore', complain);
   return {
     preset: readPreset(root, complain),
-    rules: readRules(root, complain, false),
+    // What is said about the rule itself, with its id, is more exact.
+    rules: new Map([...readSwitches(root, complain), ...readRules(root, complain, false)]),
     overrides,
-    ignores: ignored === undefined ? () => false : pathMatcher(ignored),
+    ignore: readStrings(root, 'ignore', complain) ?? [],
   };
+}
+
+/** Switches of other linters that are rules here: `true` is loud enough to fail a run. */
+const switches: readonly { readonly key: (typeof topKeys)[number]; readonly rule: OwnRuleId }[] = [
+  { key: 'reportUnusedSuppressions', rule: 'unused-suppression' },
+  { key: 'requireReason', rule: 'suppression-without-reason' },
+];
+
+function readSwitches(root: MapNode, complain: Complain): readonly (readonly [string, RuleSetting])[] {
+  return switches.flatMap(({ key, rule }) => {
+    const node = valueOf(root, key);
+    if (node === undefined) return [];
+    const level =
+      node.kind !== 'scalar'
+        ? undefined
+        : typeof node.value === 'boolean'
+          ? node.value
+            ? 'warning'
+            : 'off'
+          : ruleLevels.find((name) => name === node.text);
+    if (level === undefined) {
+      complain({
+        at: node,
+        message: `"${key}" is ${describe(node)}; it is true, false, or one of ${ruleLevels.join(', ')}`,
+      });
+      return [];
+    }
+    return [[rule, { level, options: {} }] as const];
+  });
 }
 
 function readPreset(root: MapNode, complain: Complain): PresetName | undefined {
@@ -387,6 +516,14 @@ function readOverride(map: MapNode, complain: Complain): Override {
     complain({
       at: map.entries[0]?.key ?? map,
       message: 'This override has no "rules", so it changes nothing',
+    });
+  }
+  const off = [...rules].filter(([, { level }]) => level === 'off').map(([id]) => id);
+  if (off.length > 0 && reason === undefined) {
+    complain({
+      at: entryOf(map, 'rules')?.key ?? map,
+      rule: 'suppression-without-reason',
+      message: `This override turns ${off.length === 1 ? (off[0] ?? '') : `${off.length} rules`} off and gives no "reason"`,
     });
   }
   return {

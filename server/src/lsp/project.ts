@@ -1,6 +1,8 @@
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Config, Configuration } from '../engine/config';
 import { configurationOf, singleConfiguration } from '../engine/config';
+import type { BaseFile, Bases } from '../engine/extends';
+import { noBases } from '../engine/extends';
 import type { Finding } from '../engine/finding';
 import type { SkippedFile } from '../protocol/messages';
 import type { Settings } from '../protocol/settings';
@@ -10,7 +12,7 @@ import { Workspace } from '../workspace/workspace';
 import type { SourceFile } from '../yaml/document';
 import { parseFile } from '../yaml/parse';
 import type { Buffers } from './buffers';
-import { baseName, isWithin, pathOfUri } from './uris';
+import { baseName, isWithin, pathOfUri, uriKey } from './uris';
 
 /** A workspace folder, or, with an empty key, everything that is in none. */
 export interface ProjectFolder {
@@ -53,6 +55,12 @@ export interface Project {
   /** The manifests and configuration files that are checked. */
   checked(): Iterable<string>;
   isConfig(key: string): boolean;
+  /** The newest texts of the configuration files, by key. */
+  configTexts(): ReadonlyMap<string, string>;
+  /** What the configuration files extend, as it is on disk. */
+  setBases(bases: Bases): void;
+  /** A file that some configuration extends. */
+  isBase(key: string): boolean;
   configFor(key: string): Config;
   configProblems(key: string): readonly Finding[];
   /** The newest text with its line starts; `undefined` for a file that is not known. */
@@ -75,6 +83,8 @@ export function createProject(buffers: Buffers): Project {
   const unread = new Set<string>();
   const configTexts = new Map<string, string>();
   const configurations = new Map<ProjectFolder, Configuration>();
+  let bases: Bases = noBases;
+  let baseTexts: ReadonlyMap<string, string> = new Map();
   const documents = new WeakMap<SourceFile, TextDocument>();
   const configDocuments = new Map<string, TextDocument>();
 
@@ -102,6 +112,9 @@ export function createProject(buffers: Buffers): Project {
       const text = textOf(key);
       if (text === undefined) configTexts.delete(key);
       else configTexts.set(key, text);
+      configDocuments.delete(key);
+      configurations.clear();
+    } else if (baseTexts.has(key)) {
       configDocuments.delete(key);
       configurations.clear();
     }
@@ -144,6 +157,15 @@ export function createProject(buffers: Buffers): Project {
       if (added.length > 0) workspace = workspace.withAll(added);
     }
   };
+  /** What is extended, at its newest text: that of an open editor where there is one. */
+  const newestBases = (): Bases => {
+    if (bases.size === 0) return bases;
+    const newest = (base: BaseFile): BaseFile =>
+      'text' in base
+        ? { ...base, text: buffers.get(uriKey(base.uri))?.document.getText() ?? base.text }
+        : base;
+    return new Map([...bases].map(([key, base]) => [key, newest(base)]));
+  };
   const configurationOfFolder = (folder: ProjectFolder): Configuration => {
     let known = configurations.get(folder);
     if (known === undefined) {
@@ -151,8 +173,8 @@ export function createProject(buffers: Buffers): Project {
       const text = folder.configFile === undefined ? undefined : configTexts.get(folder.configFile);
       known =
         folder.configFile !== undefined && text !== undefined
-          ? singleConfiguration(folder.configFile, text, folder.key, layers)
-          : configurationOf(configTexts, layers);
+          ? singleConfiguration(folder.configFile, text, folder.key, layers, newestBases())
+          : configurationOf(configTexts, layers, newestBases());
       configurations.set(folder, known);
     }
     return known;
@@ -214,6 +236,20 @@ export function createProject(buffers: Buffers): Project {
       for (const key of configTexts.keys()) if (folderOf(key).settings.enable) yield key;
     },
     isConfig,
+    configTexts: () => configTexts,
+    setBases(next) {
+      if (JSON.stringify([...next]) === JSON.stringify([...bases])) return;
+      bases = next;
+      for (const key of baseTexts.keys()) configDocuments.delete(key);
+      baseTexts = new Map(
+        [...next.values()].flatMap((base) =>
+          'text' in base ? [[uriKey(base.uri), base.text] as const] : [],
+        ),
+      );
+      configurations.clear();
+      generation++;
+    },
+    isBase: (key) => baseTexts.has(key),
     configFor: (key) => configurationOfFolder(folderOf(key)).configFor(key),
     configProblems: (key) => configurationOfFolder(folderOf(key)).problems.get(key) ?? [],
     document(key) {
@@ -227,7 +263,7 @@ export function createProject(buffers: Buffers): Project {
           documents.set(file, (document = TextDocument.create(key, 'yaml', 0, file.text)));
         return document;
       }
-      const text = configTexts.get(key);
+      const text = configTexts.get(key) ?? baseTexts.get(key);
       if (text === undefined) return undefined;
       let document = configDocuments.get(key);
       if (document === undefined)

@@ -1,3 +1,5 @@
+import type { BaseText } from '../engine/extends';
+import { gatherBases } from '../engine/extends';
 import { configName, decodeText, isManifestName } from '../files/text';
 import type { Clock, FileSystem } from './environment';
 import type { Cancellation } from './guard';
@@ -10,6 +12,8 @@ import { createFolderRules, gitIgnoreAbove, walkFolder, whyRefused } from './wal
 const batchSize = 16;
 /** Milliseconds of work after which everything else gets a turn. */
 const sliceLength = 5;
+/** Bytes of a configuration that is extended. */
+const largestBase = 1024 * 1024;
 
 export type PathChange = 'created' | 'changed' | 'deleted';
 
@@ -27,6 +31,8 @@ export interface Scanner {
   closed(key: string): Promise<void>;
   /** A document was opened, or its folder's settings changed: reads the configuration files above it. */
   configsAbove(path: string): Promise<void>;
+  /** A configuration file changed: reads what it extends. */
+  bases(): Promise<void>;
 }
 
 /** The bytes of an oversized file in words for the user. */
@@ -102,11 +108,40 @@ export function createScanner(
     }
   };
 
-  const configsAbove = async (path: string): Promise<void> => {
+  const readConfigsAbove = async (path: string): Promise<void> => {
     for (let folder = parentFolder(path); folder !== undefined; folder = parentFolder(folder)) {
       if (lookedIn.has(folder)) return;
       lookedIn.add(folder);
       await read(joinPath(folder, configName));
+    }
+  };
+  const configsAbove = async (path: string): Promise<void> => {
+    const { generation } = project;
+    await readConfigsAbove(path);
+    if (project.generation !== generation) await bases();
+  };
+  let gatherings = 0;
+  /** Reads what the configuration files extend. Of two at a time the later one counts. */
+  const bases = async (): Promise<void> => {
+    const mine = ++gatherings;
+    const wanted = gatherBases(project.configTexts());
+    let step = wanted.next();
+    while (step.done !== true) step = wanted.next(await baseText(step.value));
+    if (mine === gatherings) project.setBases(step.value);
+  };
+  const baseText = async (uri: string): Promise<BaseText> => {
+    const path = pathOfUri(uri);
+    if (path === undefined) return undefined;
+    try {
+      const info = await fs.info(path);
+      if (info.kind !== 'file') return undefined;
+      if (info.size > largestBase) return { problem: 'it is larger than 1 MiB' };
+      const bytes = await fs.readFile(path);
+      const decoded = decodeText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      return 'text' in decoded ? decoded.text.replace(/^\uFEFF/, '') : { problem: `it ${decoded.problem}` };
+    } catch (error) {
+      const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+      return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : { problem: whyRefused(error) };
     }
   };
   const namedConfigs = async (): Promise<void> => {
@@ -177,8 +212,9 @@ export function createScanner(
         if (!isOpen(key)) project.skip(key, undefined);
       }
       lookedIn.clear();
-      for (const root of roots()) await configsAbove(joinPath(root, configName));
+      for (const root of roots()) await readConfigsAbove(joinPath(root, configName));
       await namedConfigs();
+      await bases();
       return true;
     },
     async changed(changes) {
@@ -207,6 +243,8 @@ export function createScanner(
       }
       const all = [...paths];
       for (let at = 0; at < all.length; at += batchSize) await readAll(all.slice(at, at + batchSize));
+      // Also a file that was not there before may be what is extended.
+      await bases();
       return again;
     },
     async closed(key) {
@@ -216,8 +254,10 @@ export function createScanner(
       if (path === undefined) return;
       if (counts(path) || project.isConfig(key)) await read(path);
       else project.setDisk(key, undefined);
+      if (project.isConfig(key) || project.isBase(key)) await bases();
     },
     configsAbove,
+    bases,
   };
 
   async function filesOfNewFolder(path: string, folder: ProjectFolder): Promise<readonly string[]> {

@@ -355,6 +355,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     project.skip(key, tooLarge(buffer.document.getText().length, project.folderOf(key)));
     const path = pathOfUri(key);
     if (path !== undefined) await scanner.configsAbove(path);
+    if (project.isConfig(key) || project.isBase(key)) await scanner.bases();
   }
 
   /** Work on one file that answers about it wait for. */
@@ -530,6 +531,9 @@ export function createServer(connection: Connection, dependencies: ServerDepende
       if (buffer === undefined) throw new InvalidParams(`${uri} is not open`);
       project.skip(buffer.key, tooLarge(buffer.document.getText().length, project.folderOf(buffer.key)));
       project.bufferChanged(buffer.key);
+      if (project.isConfig(buffer.key) || project.isBase(buffer.key)) {
+        readLater(buffer.key, 'textDocument/didChange', () => scanner.bases());
+      }
       // A document that is just being opened is looked at when that is done.
       if (!pendingReads.has(buffer.key)) delivery.changed(buffer.key);
     }),

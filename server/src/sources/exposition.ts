@@ -1,0 +1,147 @@
+import type { MetricType, Sample, Scrape } from '../live/scrape';
+
+/**
+ * The text format of Prometheus, and OpenMetrics: what engines and exporters answer at `/metrics`. Written after
+ * https://prometheus.io/docs/instrumenting/exposition_formats/ and the OpenMetrics 1.0 specification.
+ */
+
+const nameStart = /[A-Za-z_:]/;
+const nameRest = /[\w:.-]/;
+
+/** So many broken lines are told; a page of another kind has as many as it has lines. */
+const maxProblems = 20;
+
+/** Reads a metrics page that was printed at a time. Never throws: a line that cannot be read is a problem of its own. */
+export function parseExposition(text: string, at: number): Scrape {
+  const samples: Sample[] = [];
+  const types: Record<string, MetricType> = {};
+  const problems: string[] = [];
+  let line = 0;
+  for (let start = 0; start < text.length;) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    line++;
+    const content = text.slice(start, text[end - 1] === '\r' ? end - 1 : end);
+    start = end + 1;
+    const first = content.search(/\S/);
+    if (first === -1) continue;
+    if (content[first] === '#') {
+      const type = /^\s*#\s*TYPE\s+("(?:[^"\\]|\\.)*"|\S+)\s+(\S+)\s*$/.exec(content);
+      if (type !== null) define(types, unquoted(type[1] ?? ''), typeOf(type[2] ?? ''));
+      // OpenMetrics: nothing follows.
+      if (/^\s*#\s*EOF\s*$/.test(content)) break;
+      continue;
+    }
+    const sample = readSample(content, first);
+    if (typeof sample !== 'string') samples.push(sample);
+    else if (problems.length < maxProblems) problems.push(`line ${line}: ${sample}`);
+  }
+  return { at, samples, types, problems };
+}
+
+/** Defined, not assigned: a label may be called `__proto__`. */
+function define<T>(record: Record<string, T>, name: string, value: T): void {
+  Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function unquoted(text: string): string {
+  return text.startsWith('"') ? unescaped(text.slice(1, -1)) : text;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.)/g, (_, each: string) => (each === 'n' ? '\n' : each));
+}
+
+function typeOf(word: string): MetricType {
+  switch (word) {
+    case 'counter':
+    case 'gauge':
+    case 'histogram':
+    case 'summary':
+      return word;
+    default:
+      return 'unknown';
+  }
+}
+
+/** `name{label="value",...} value [timestamp] [# exemplar]`, and `{"name", label="value"} value`. Text: what is wrong. */
+function readSample(text: string, from: number): Sample | string {
+  let at = from;
+  let name = '';
+  const skip = (): void => {
+    while (text[at] === ' ' || text[at] === '\t') at++;
+  };
+  const quoted = (): string | undefined => {
+    let end = at + 1;
+    let hasEscape = false;
+    for (; end < text.length && text[end] !== '"'; end++) {
+      if (text[end] !== '\\') continue;
+      hasEscape = true;
+      end++;
+    }
+    if (end >= text.length) return undefined;
+    const inner = text.slice(at + 1, end);
+    at = end + 1;
+    return hasEscape ? unescaped(inner) : inner;
+  };
+  const word = (): string => {
+    const start = at;
+    if (nameStart.test(text[at] ?? '')) while (at < text.length && nameRest.test(text[at] ?? '')) at++;
+    return text.slice(start, at);
+  };
+
+  if (text[at] !== '{') {
+    name = word();
+    if (name === '') return 'a metric name is expected';
+    skip();
+  }
+  const labels: Record<string, string> = {};
+  if (text[at] === '{') {
+    at++;
+    for (;;) {
+      skip();
+      if (text[at] === '}') break;
+      const isQuoted = text[at] === '"';
+      const label = isQuoted ? quoted() : word();
+      if (label === undefined || label === '') return 'a label name is expected';
+      skip();
+      if (text[at] === '=') {
+        at++;
+        skip();
+        const value = text[at] === '"' ? quoted() : undefined;
+        if (value === undefined) return `the value of label ${label} is not quoted to its end`;
+        define(labels, label, value);
+      } else if (isQuoted && name === '') {
+        name = label;
+      } else {
+        return `label ${label} has no value`;
+      }
+      skip();
+      if (text[at] === ',') at++;
+      else if (text[at] !== '}') return 'a comma or } is expected after a label';
+    }
+    at++;
+    if (name === '') return 'a metric name is expected';
+  }
+  skip();
+  const rest = text.slice(at);
+  const number = /^\S+/.exec(rest)?.[0] ?? '';
+  const value = readNumber(number);
+  if (value === undefined) return `${number === '' ? 'nothing' : `"${number.slice(0, 40)}"`} is not a number`;
+  const after = rest.slice(number.length).trim();
+  // A timestamp, an exemplar, or both; they are not looked at, but must look like it.
+  if (after !== '' && !/^(?:-?[\d.eE+]+)?\s*(?:#.*)?$/.test(after))
+    return `"${after.slice(0, 40)}" after the value`;
+  return { name, labels, value };
+}
+
+/** As Go's ParseFloat reads the numbers that occur: decimal, hexadecimal, `+Inf`, `-Inf`, `NaN`. */
+function readNumber(text: string): number | undefined {
+  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text);
+  const word = /^([+-]?)(inf|infinity|nan)$/i.exec(text);
+  if (word !== null) {
+    if (word[2]?.toLowerCase() === 'nan') return NaN;
+    return word[1] === '-' ? -Infinity : Infinity;
+  }
+  return /^0[xX][\da-fA-F]+$/.test(text) ? Number(text) : undefined;
+}

@@ -43,6 +43,8 @@ export interface Reading {
   readonly at: Instant;
   /** What it was measured over; 0 for the value of a moment. */
   readonly window: Duration;
+  /** The value is a lower bound: a percentile in the last bucket of a histogram, which has no upper end. */
+  readonly atLeast?: true;
   readonly source: Provenance;
 }
 
@@ -75,3 +77,16 @@ export type Observed = Reading | Absent;
 
 /** A part of an answer that is there as a whole or not at all, such as the list of events. */
 export type Part<T> = { readonly kind: 'known'; readonly value: T; readonly at: Instant } | Absent;
+
+export function absent(why: AbsentReason, message: string, more: Partial<Absent> = {}): Absent {
+  return { kind: 'absent', why, message, ...more };
+}
+
+export function isReading(observed: Observed | undefined): observed is Reading {
+  return observed?.kind === 'reading';
+}
+
+/** The value, or nothing; never zero for nothing. */
+export function valueOf(observed: Observed | undefined): number | undefined {
+  return observed?.kind === 'reading' ? observed.value : undefined;
+}

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { format, resolveConfig } from 'prettier';
+import { modelKeys } from '../server/src/engine/models-config';
 import type { Rule, RuleMeta } from '../server/src/rules/rule';
 
 /**
@@ -158,6 +159,21 @@ export function configSchema(
       ignore: oneOrMore(
         'Files that are not checked: patterns as in .gitignore, relative to the folder of this file.',
       ),
+      models: {
+        description:
+          'Models that Plimsoll does not know, or knows otherwise, by the name that their server is told. Only what is known has to be given.',
+        type: 'object',
+        additionalProperties: {
+          type: 'object',
+          additionalProperties: false,
+          properties: Object.fromEntries(
+            Object.entries(modelKeys).map(([name, { description, schema: form }]) => [
+              name,
+              { description, ...form },
+            ]),
+          ),
+        },
+      },
     },
   };
 }

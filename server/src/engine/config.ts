@@ -1,12 +1,14 @@
 import ignore from 'ignore';
 import { nearest } from '../rules/nearest';
 import type { OptionSchema, RuleMeta } from '../rules/rule';
+import { noUserModels, type UserModel } from '../sizing/models/types';
 import type { Entry, MapNode, ScalarNode, Span, YamlNode } from '../yaml/node';
 import { entryOf, isNull } from '../yaml/node';
 import { parseFile } from '../yaml/parse';
 import type { Bases } from './extends';
 import { baseKey, extendsItems, noBases } from './extends';
 import type { Finding, FindingFix, RelatedPlace } from './finding';
+import { readModels } from './models-config';
 import type { Loudness, PresetName, RuleLevel } from './presets';
 import type { OwnRuleId } from './own-rules';
 import { presetLoudness, presetNames, ruleLevels, setLoudness, severityOf } from './presets';
@@ -45,6 +47,8 @@ export interface Config {
   readonly rules: ReadonlyMap<string, RuleSetting>;
   readonly overrides: readonly Override[];
   readonly ignores: (relativePath: string) => boolean;
+  /** Models that the file describes. */
+  readonly models: readonly UserModel[];
 }
 
 /** Settings that come from elsewhere than a file: the editor's settings, the command line. */
@@ -143,6 +147,7 @@ export function defaultConfig(layers: Layers = {}): Config {
     rules: new Map([...layerRules(layers.defaults), ...layerRules(layers.forced)]),
     overrides: [],
     ignores: () => false,
+    models: noUserModels,
   };
 }
 
@@ -170,6 +175,7 @@ export interface Effective {
   /** False when nothing that the rule could report here would be said or listed. */
   mayRun(rule: RuleMeta): boolean;
   options(rule: RuleMeta): Readonly<Record<string, unknown>>;
+  readonly models: readonly UserModel[];
 }
 
 const effectives = new WeakMap<Config, Map<string, Effective>>();
@@ -227,6 +233,7 @@ function makeEffective(config: Config, overrides: readonly Override[]): Effectiv
   };
   return {
     decide,
+    models: config.models,
     mayRun: (rule) =>
       decide(rule).loudness.kind !== 'off' ||
       overrides.some((override) => {
@@ -262,6 +269,7 @@ const topKeys = [
   'ignore',
   'reportUnusedSuppressions',
   'requireReason',
+  'models',
 ] as const;
 const overrideKeys = ['files', 'kinds', 'namespaces', 'names', 'containers', 'rules', 'reason'];
 
@@ -283,9 +291,16 @@ interface Written {
   readonly overrides: readonly Override[];
   /** Patterns in the form of `.gitignore`. */
   readonly ignore: readonly string[];
+  readonly models: readonly UserModel[];
 }
 
-const nothingWritten: Written = { preset: undefined, rules: new Map(), overrides: [], ignore: [] };
+const nothingWritten: Written = {
+  preset: undefined,
+  rules: new Map(),
+  overrides: [],
+  ignore: [],
+  models: noUserModels,
+};
 
 /**
  * Reads a configuration file. It never fails: what cannot be used is left out and reported on its place.
@@ -309,6 +324,7 @@ export function parseConfig(
     rules: new Map([...layerRules(layers.defaults), ...written.rules, ...layerRules(layers.forced)]),
     overrides: written.overrides,
     ignores: ignored ?? (() => false),
+    models: written.models,
   };
   return { config, problems: problemFindings(config, uri, problems) };
 }
@@ -415,6 +431,8 @@ function merge(below: Written, above: Written): Written {
     rules,
     overrides: [...below.overrides, ...above.overrides],
     ignore: [...below.ignore, ...above.ignore],
+    // The first of a name is the one that is found.
+    models: below.models.length === 0 ? above.models : [...above.models, ...below.models],
   };
 }
 
@@ -456,6 +474,7 @@ function readTop(root: MapNode, complain: Complain): Written {
     rules: new Map([...readSwitches(root, complain), ...readRules(root, complain, false)]),
     overrides,
     ignore: readStrings(root, 'ignore', complain) ?? [],
+    models: readModels(valueOf(root, 'models'), complain),
   };
 }
 

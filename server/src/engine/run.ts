@@ -409,6 +409,7 @@ function runRule(
         throw new Error(`${rule.id} needs "${rule.needs}" and reads the workspace`);
       },
       options: effective.options(rule),
+      models: effective.models,
       report(report) {
         const decision = effective.decide(rule, report.container);
         const severity = severityOf(decision.loudness, report.severity);

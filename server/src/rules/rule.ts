@@ -1,4 +1,5 @@
 import type { Resource } from '../kube/resource';
+import type { UserModel } from '../sizing/models/types';
 import type { Edit } from '../yaml/edit';
 import type { Entry, Span, YamlNode } from '../yaml/node';
 import type { Workspace } from '../workspace/workspace';
@@ -51,6 +52,8 @@ export interface RuleContext<Options> {
   /** For rules that need it only: what a rule of one document sees must not depend on other files. */
   readonly workspace: Workspace;
   readonly options: Options;
+  /** Models that the configuration of the file describes; they win over the catalogue. */
+  readonly models: readonly UserModel[];
   report(report: Report): void;
 }
 

@@ -25,10 +25,10 @@ export default defineRule({
   needs: 'document',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, models }) {
     for (const server of serversOf(resource)) {
       const store = weightStore(server);
-      const bytes = downloadBytes(server);
+      const bytes = downloadBytes(server, models);
       const { container } = server;
       const name = valueOf(server.model);
       if (bytes === undefined || name === undefined || store.kept !== 'no' || store.origin.kind === 'copied')

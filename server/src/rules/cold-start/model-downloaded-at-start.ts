@@ -17,11 +17,11 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'none',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     const reported = new Set<string>();
     for (const server of serversOf(resource)) {
       const store = weightStore(server);
-      const bytes = downloadBytes(server);
+      const bytes = downloadBytes(server, models);
       const { model, container } = server;
       const name = valueOf(model);
       if (store.kept !== 'no' || store.label === '' || bytes === undefined || bytes.low <= largeBytes)

@@ -1,3 +1,4 @@
+import { noUserModels, type UserModel } from '../../sizing/models/types';
 import { onceFor } from '../../sizing/memo';
 import { containers } from '../../kube/containers';
 import { commandLines } from '../../kube/arguments';
@@ -89,17 +90,18 @@ function filledFrom({ container }: ModelServer, mount: Mounted): string {
 }
 
 /** Bytes of the files that a pod fetches: the whole model, whatever part of it it loads. */
-export const downloadBytes = onceFor(readDownloadBytes);
-
-function readDownloadBytes(server: ModelServer): Range | undefined {
-  const served = servedModel(server);
+export function downloadBytes(
+  server: ModelServer,
+  models: readonly UserModel[] = noUserModels,
+): Range | undefined {
+  const served = servedModel(server, models);
   if (served !== undefined) {
     const { low, expected, high } = served.stored;
     return { low, expected, high };
   }
   // A NIM or a path does not say its precision: between 4 and 16 bit for each weight.
   const name = valueOf(server.model);
-  const model = name === undefined ? undefined : identifyModel(name);
+  const model = name === undefined ? undefined : identifyModel(name, { userModels: models });
   if (model === undefined) return undefined;
   const least = storedWeights(model, 'int4');
   const most = storedWeights(model, 'bf16');
@@ -177,11 +179,15 @@ const sourceLabels: Readonly<Record<WeightSource, string>> = {
  * The time from the start of a container to its first answer. What is kept between starts is read from there; where the
  * storage is not known, the fastest is assumed. `undefined` where the model or its part in the pod is not known.
  */
-export function coldStart(server: ModelServer, workspace: Workspace | undefined): ColdStart | undefined {
-  const bytes = downloadBytes(server);
+export function coldStart(
+  server: ModelServer,
+  workspace: Workspace | undefined,
+  models: readonly UserModel[] = noUserModels,
+): ColdStart | undefined {
+  const bytes = downloadBytes(server, models);
   if (bytes === undefined || valueOf(server.loadFormat) === 'dummy') return undefined;
   const store = weightStore(server);
-  const part = partOf(server);
+  const part = partOf(server, models);
   const fetched = store.kept === 'no' && store.origin.kind === 'hub';
   const source: WeightSource = fetched
     ? rateOf(store)
@@ -196,8 +202,8 @@ export function coldStart(server: ModelServer, workspace: Workspace | undefined)
 }
 
 /** The share of the weights that a pod goes through. */
-function partOf(server: ModelServer): number {
-  const need = hostNeedOf(server);
+function partOf(server: ModelServer, models: readonly UserModel[]): number {
+  const need = hostNeedOf(server, models);
   if (need === undefined) return 1;
   const whole = need.model.stored.expected;
   return whole > 0 ? Math.min(1, need.weights / whole) : 1;

@@ -1,3 +1,4 @@
+import type { UserModel } from '../../sizing/models/types';
 import { acceleratorsOfPod } from '../../kube/accelerators';
 import { runningContainers } from '../../kube/containers';
 import { modelServers } from '../../kube/model-server';
@@ -52,7 +53,7 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['EC2NodeClass'],
   fixable: 'suggest',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     const nodeClass = readNodeClass(resource);
     if (resource.group !== 'karpenter.k8s.aws' || nodeClass.kind !== 'EC2NodeClass') return;
     const family = nodeClass.spec.amiFamily ?? 'AL2023';
@@ -62,7 +63,7 @@ export default defineRule({
     const [pool] = pools;
     if (pool === undefined) return;
     const disk = diskOf(resource, device);
-    const model = largestModel(workspace, pools);
+    const model = largestModel(workspace, pools, models);
     const needed = imageBytes + (model?.bytes ?? 0);
     // What the kubelet evicts at is no room: a tenth of the disk, and the gibibyte that it keeps back.
     const room = disk.bytes * 0.9 - GiB;
@@ -154,13 +155,17 @@ interface StoredModel {
 }
 
 /** The largest model that a pod of these pools certainly keeps on the disk of its node. */
-function largestModel(workspace: Workspace, pools: readonly Resource[]): StoredModel | undefined {
+function largestModel(
+  workspace: Workspace,
+  pools: readonly Resource[],
+  models: readonly UserModel[],
+): StoredModel | undefined {
   let largest: StoredModel | undefined;
   for (const pool of pools) {
     for (const { template, sole } of tenantsOf(workspace, pool)) {
       if (!sole || acceleratorsOfPod(template).length === 0 || hasOtherStorage(template)) continue;
       for (const server of modelServers(template)) {
-        const model = servedModel(server);
+        const model = servedModel(server, models);
         if (model === undefined || server.model.state !== 'known' || model.loader === 'runai-streamer')
           continue;
         if (/^(?:\/|s3:|gs:|pvc:)/.test(model.name)) continue;

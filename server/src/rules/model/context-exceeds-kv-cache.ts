@@ -25,10 +25,10 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     for (const server of serversOf(resource)) {
       if (!refuses.has(server.engine)) continue;
-      const serving = servingIn(workspace, server);
+      const serving = servingIn(workspace, server, models);
       const judged = serving === undefined ? undefined : judge(serving);
       if (serving === undefined || judged === undefined || gpuMayBePatched(workspace, resource)) continue;
       const { maxModelLen, model } = server;

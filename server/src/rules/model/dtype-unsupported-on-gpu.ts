@@ -1,3 +1,4 @@
+import type { UserModel } from '../../sizing/models/types';
 import type { ModelServer } from '../../kube/model-server';
 import type { Setting } from '../../kube/settings';
 import { engineOf } from '../../sizing/from-manifest';
@@ -22,11 +23,11 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     for (const server of serversOf(resource)) {
       const gpus = gpuChoices(server.container, poolsFor(workspace, server.container.template));
       if (!gpus.named || gpus.choices.length === 0) continue;
-      for (const used of formatsOf(server, workspace)) {
+      for (const used of formatsOf(server, workspace, models)) {
         const tooOld = gpus.choices.flatMap((choice) => {
           const why = tooOldFor(choice.gpu, used.precision, server.engine, engineOf(server));
           return why === undefined ? [] : [{ choice, why }];
@@ -67,7 +68,7 @@ interface Used {
 }
 
 /** The formats that a server certainly uses, each with the place that says so. */
-function formatsOf(server: ModelServer, workspace: Workspace): readonly Used[] {
+function formatsOf(server: ModelServer, workspace: Workspace, models: readonly UserModel[]): readonly Used[] {
   const found: Used[] = [];
   const { dtype, quantization, model } = server;
   if (dtype.state === 'known' && /^(bf16|bfloat16)$/i.test(dtype.value)) {
@@ -78,7 +79,7 @@ function formatsOf(server: ModelServer, workspace: Workspace): readonly Used[] {
       setting: dtype,
     });
   }
-  const loaded = servingIn(workspace, server)?.config?.quantization;
+  const loaded = servingIn(workspace, server, models)?.config?.quantization;
   const precision = loaded === undefined ? undefined : precisionOfWeights(loaded);
   const place = quantization.state === 'known' && quantization.value !== '' ? quantization : model;
   if (precision !== undefined && place.state === 'known') {

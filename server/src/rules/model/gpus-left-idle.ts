@@ -1,3 +1,4 @@
+import type { UserModel } from '../../sizing/models/types';
 import { modelServers, type ModelServer } from '../../kube/model-server';
 import { podTemplates } from '../../kube/pod-carriers';
 import { commandLines } from '../../kube/arguments';
@@ -33,7 +34,7 @@ export default defineRule({
   needs: 'document',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, models }) {
     for (const server of serversOf(resource)) {
       const use = useOf(server);
       if (use === undefined || use.gpus >= use.has) continue;
@@ -44,7 +45,7 @@ export default defineRule({
         at: 'key' in at ? at.value : at,
         message: messageFor(server, use, accelerator.resource),
         fixes: [
-          spread(server, use),
+          spread(server, use, models),
           use.group.pods === 1 ? requestGpus(resource, server, use.gpus) : undefined,
         ],
         ...containerField(server.container),
@@ -128,11 +129,15 @@ function messageFor(server: ModelServer, { parallelism, group, gpus, has }: Use,
 }
 
 /** Tensor parallel over all of them, where that divides the attention heads. */
-function spread(server: ModelServer, { parallelism, has }: Use): Fix | undefined {
+function spread(
+  server: ModelServer,
+  { parallelism, has }: Use,
+  userModels: readonly UserModel[],
+): Fix | undefined {
   const { pipeline, data } = parallelism;
   const tensor = has / ((pipeline ?? 1) * (data ?? 1));
   const name = valueOf(server.model);
-  const model = name === undefined ? undefined : identifyModel(name);
+  const model = name === undefined ? undefined : identifyModel(name, { userModels });
   if (!Number.isInteger(tensor) || (model !== undefined && !divides({ model }, tensor))) return undefined;
   const flag = flags[server.engine] ?? '';
   const edits =

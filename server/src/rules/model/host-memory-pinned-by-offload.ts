@@ -1,3 +1,4 @@
+import type { UserModel } from '../../sizing/models/types';
 import { envValue } from '../../kube/containers';
 import type { ModelServer } from '../../kube/model-server';
 import { formatBytes, toMemoryQuantity, toNumber } from '../../kube/quantity';
@@ -20,13 +21,13 @@ export default defineRule({
   needs: 'document',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, models }) {
     for (const server of serversOf(resource)) {
       const { container } = server;
       const limit = memoryLimit(container);
       if (limit?.quantity === undefined) continue;
       const workers = Math.max(1, podShare(server)?.workers ?? 1);
-      const pinned = pinnedBy(server, workers);
+      const pinned = pinnedBy(server, workers, models);
       const largest = pinned.toSorted((a, b) => b.bytes - a.bytes)[0];
       if (largest === undefined) continue;
       const beside = processesOf(server, workers);
@@ -82,7 +83,7 @@ function processesOf(server: ModelServer, workers: number): readonly Term[] {
 }
 
 /** What the arguments and variables pin, each with its place. */
-function pinnedBy(server: ModelServer, workers: number): readonly Pinned[] {
+function pinnedBy(server: ModelServer, workers: number, models: readonly UserModel[]): readonly Pinned[] {
   const found: Pinned[] = [];
   const times = workers > 1 ? ` x ${workers} workers` : '';
   const add = (setting: Setting<number>, name: string, perWorker: boolean, most = Infinity): void => {
@@ -92,7 +93,7 @@ function pinnedBy(server: ModelServer, workers: number): readonly Pinned[] {
     found.push({ label: `${name} ${value}${perWorker ? times : ''}`, bytes, at: setting.at });
   };
   const { arguments: args } = server;
-  add(server.cpuOffloadGb, '--cpu-offload-gb', true, weightsPerGpu(server));
+  add(server.cpuOffloadGb, '--cpu-offload-gb', true, weightsPerGpu(server, models));
   if (pinsSwap(engineOf(server))) add(server.swapSpaceGb, '--swap-space', true);
   // The size is that of all ranks together; with LMCache it is a server of its own that holds it.
   if (valueOf(args.get('kv-offloading-backend')) !== 'lmcache') {
@@ -115,8 +116,8 @@ function pinnedBy(server: ModelServer, workers: number): readonly Pinned[] {
 }
 
 /** No more can be offloaded than there is; without a limit where the model is not known. */
-function weightsPerGpu(server: ModelServer): number {
-  const config = servingOf(server)?.config;
+function weightsPerGpu(server: ModelServer, userModels: readonly UserModel[]): number {
+  const config = servingOf(server, { userModels })?.config;
   if (config === undefined) return Infinity;
   const { cpuOffloadBytes: _, ...whole } = config;
   return estimate(whole).weights.perGpu.expected;

@@ -15,13 +15,13 @@ export default defineRule({
   needs: 'document',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, models }) {
     for (const server of serversOf(resource)) {
       const { container } = server;
       const limit = memoryLimit(container);
       const request = soleAmount(container.requests, 'memory');
       if (limit?.quantity === undefined || request?.quantity === undefined) continue;
-      const need = hostNeedOf(server);
+      const need = hostNeedOf(server, models);
       if (need === undefined) continue;
       const [may, asks] = [toNumber(limit.quantity), toNumber(request.quantity)];
       if (asks >= need.weights * tolerance || may < need.weights) continue;

@@ -4,6 +4,7 @@ import type { Resource } from '../../kube/resource';
 import { podTolerates, readTaints } from '../../kube/tolerations';
 import { servingOf, type Serving } from '../../sizing/from-manifest';
 import type { GpuChoice } from '../../sizing/gpu-choices';
+import { noUserModels, type UserModel } from '../../sizing/models/types';
 import type { Workspace } from '../../workspace/workspace';
 import { getIn } from '../../yaml/node';
 import { mayBePatched } from '../overlays';
@@ -23,19 +24,28 @@ export function poolsFor(workspace: Workspace, template: PodTemplate): readonly 
 
 interface Known {
   readonly pools: readonly Resource[];
+  readonly models: readonly UserModel[];
   readonly serving: Serving | undefined;
 }
 
 /** Kept with the server for as long as the same pools take its pod, so that an edit elsewhere costs nothing here. */
 const memo = new WeakMap<ModelServer, Known>();
 
-/** What the manifests tell of the memory of one server; `undefined` where the model is not known. */
-export function servingIn(workspace: Workspace, server: ModelServer): Serving | undefined {
+/**
+ * What the manifests tell of the memory of one server; `undefined` where the model is not known.
+ *
+ * @param models those that the configuration describes, always the same list for the same configuration.
+ */
+export function servingIn(
+  workspace: Workspace,
+  server: ModelServer,
+  models: readonly UserModel[] = noUserModels,
+): Serving | undefined {
   const pools = poolsFor(workspace, server.container.template);
   const known = memo.get(server);
-  if (known !== undefined && sameItems(known.pools, pools)) return known.serving;
-  const serving = servingOf(server, { pools });
-  memo.set(server, { pools, serving });
+  if (known !== undefined && known.models === models && sameItems(known.pools, pools)) return known.serving;
+  const serving = servingOf(server, { pools, userModels: models });
+  memo.set(server, { pools, models, serving });
   return serving;
 }
 

@@ -26,7 +26,7 @@ export default defineRule({
   needs: 'document',
   kinds: ['pod-carrier'],
   fixable: 'none',
-  check(resource, { report }) {
+  check(resource, { report, models: userModels }) {
     for (const server of serversOf(resource)) {
       const { tensorParallel, container } = server;
       const name = valueOf(server.model);
@@ -41,7 +41,7 @@ export default defineRule({
         continue;
       }
       const { value } = tensorParallel;
-      const model = identifyModel(name);
+      const model = identifyModel(name, { userModels });
       const heads = model?.model?.shape?.heads ?? 0;
       if (model === undefined || !Number.isInteger(value) || value < 1 || divides({ model }, value)) continue;
       report({

@@ -18,9 +18,9 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'none',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     for (const server of serversOf(resource)) {
-      const serving = servingIn(workspace, server);
+      const serving = servingIn(workspace, server, models);
       const judged = serving === undefined ? undefined : judge(serving);
       if (serving === undefined || judged === undefined || server.model.state !== 'known') continue;
       if (gpuMayBePatched(workspace, resource)) continue;

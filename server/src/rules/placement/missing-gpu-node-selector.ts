@@ -1,3 +1,4 @@
+import type { UserModel } from '../../sizing/models/types';
 import { acceleratorsOf } from '../../kube/accelerators';
 import { isServing } from '../../kube/ai-workload';
 import { otherCloud } from '../../kube/clouds';
@@ -30,7 +31,7 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'none',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     if (resource.role === 'kustomize-patch') return;
     for (const template of podTemplates(resource)) {
       if (!isServing(resource, template) || template.resourcesElsewhere) continue;
@@ -42,7 +43,7 @@ export default defineRule({
         asking === undefined ? undefined : acceleratorsOf(asking).find((one) => one.resource === gpu);
       if (asking === undefined || accelerator?.count === undefined) continue;
       // With pools beside it, these decide which GPUs there are.
-      if (poolsNear(workspace, resource).length > 0 || anyWillDo(asking, accelerator.count)) continue;
+      if (poolsNear(workspace, resource).length > 0 || anyWillDo(asking, accelerator.count, models)) continue;
       if (mayBePatched(workspace, resource, 'nodeSelector') || mayBePatched(workspace, resource, 'affinity'))
         continue;
       report({
@@ -68,8 +69,8 @@ function saysNothing(template: PodTemplate): boolean {
 }
 
 /** The model is known to fit on as many of the smallest GPUs. */
-function anyWillDo(container: Container, gpus: number): boolean {
+function anyWillDo(container: Container, gpus: number, models: readonly UserModel[]): boolean {
   const server = modelServerOf(container);
-  const model = server === undefined ? undefined : servedModel(server);
+  const model = server === undefined ? undefined : servedModel(server, models);
   return model !== undefined && model.stored.high + beside * gpus <= smallestGpu * gpus;
 }

@@ -19,12 +19,12 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     for (const server of serversOf(resource)) {
       const { container } = server;
       const { liveness } = probesOf(container);
       if (liveness === undefined || !isAbsent(resource, container.node, 'startupProbe')) continue;
-      const short = shortBudget(server, workspace, budgetOf(liveness, 'liveness'));
+      const short = shortBudget(server, workspace, models, budgetOf(liveness, 'liveness'));
       if (short === undefined || mayBePatched(workspace, resource, 'startupProbe')) continue;
       const { initialDelaySeconds: delay, periodSeconds: period, failureThreshold: failures } = liveness;
       const timeout = liveness.timeoutSeconds.value ?? 1;

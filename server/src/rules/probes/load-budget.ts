@@ -1,3 +1,4 @@
+import type { UserModel } from '../../sizing/models/types';
 import type { ModelServer } from '../../kube/model-server';
 import type { Probe } from '../../kube/probes';
 import { formatBytes } from '../../kube/quantity';
@@ -23,10 +24,11 @@ export interface ShortBudget {
 export function shortBudget(
   server: ModelServer,
   workspace: Workspace,
+  models: readonly UserModel[],
   budget: number | undefined,
 ): ShortBudget | undefined {
   if (budget === undefined) return undefined;
-  const start = coldStart(server, workspace);
+  const start = coldStart(server, workspace, models);
   if (start === undefined || budget >= start.time.total.expected * allowance) return undefined;
   const { read, start: engine } = start.time;
   const sum = `${formatBytes(start.bytes.expected)} from ${start.from} ${durationText(read.expected)} + start of ${server.title} ${durationText(engine.expected)}`;

@@ -18,12 +18,12 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     for (const server of serversOf(resource)) {
       const { container } = server;
       const { startup } = probesOf(container);
       if (startup === undefined) continue;
-      const short = shortBudget(server, workspace, budgetOf(startup, 'startup'));
+      const short = shortBudget(server, workspace, models, budgetOf(startup, 'startup'));
       if (short === undefined || mayBePatched(workspace, resource, 'startupProbe')) continue;
       const { initialDelaySeconds: delay, periodSeconds: period, failureThreshold: failures } = startup;
       const written = entryOf(startup.node, 'failureThreshold')?.value;

@@ -1,3 +1,4 @@
+import type { UserModel } from '../../sizing/models/types';
 import { isAiWorkload } from '../../kube/ai-workload';
 import { amountState, runningContainers, type Container, type ResourceAmount } from '../../kube/containers';
 import { modelServerOf } from '../../kube/model-server';
@@ -18,7 +19,7 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     for (const template of podTemplates(resource).filter(isAiWorkload)) {
       for (const container of runningContainers(template)) {
         const request = soleAmount(container.requests, 'memory');
@@ -27,7 +28,7 @@ export default defineRule({
         report({
           at: entryOf(container.resources, 'limits') ?? request.entry,
           message: `${containerTitle(container)} has a memory request and no limit; if it leaks, the whole node runs out and other pods die with it`,
-          fixes: [addLimit(container, request)],
+          fixes: [addLimit(container, request, models)],
           ...containerField(container),
         });
       }
@@ -39,11 +40,15 @@ export default defineRule({
  * Memory cannot be taken back once it is used, so the limit that overcommits nothing is the request; where the model needs
  * more, the limit is what it needs.
  */
-function addLimit(container: Container, request: ResourceAmount): Fix | undefined {
+function addLimit(
+  container: Container,
+  request: ResourceAmount,
+  models: readonly UserModel[],
+): Fix | undefined {
   const { quantity, entry } = request;
   if (quantity === undefined || entry.value.kind !== 'scalar') return undefined;
   const server = modelServerOf(container);
-  const need = server === undefined ? undefined : hostNeedOf(server);
+  const need = server === undefined ? undefined : hostNeedOf(server, models);
   const requested = toNumber(quantity);
   const isEnough = Math.max(need?.wanted ?? 0, mountedMemory(container)) <= requested;
   if (!isEnough && need === undefined) return undefined;

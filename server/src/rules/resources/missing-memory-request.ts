@@ -16,13 +16,13 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     for (const template of podTemplates(resource).filter(isAiWorkload)) {
       for (const container of runningContainers(template)) {
         if (requestState(container, 'memory') !== 'absent') continue;
         if (mayBePatched(workspace, resource, 'memory')) continue;
         const server = modelServerOf(container);
-        const need = server === undefined ? undefined : hostNeedOf(server);
+        const need = server === undefined ? undefined : hostNeedOf(server, models);
         report({
           at: placeOfMissing(container, 'requests'),
           message: `${containerTitle(container)} has no memory request and no limit; it may land on a node without room for ${

@@ -6,7 +6,7 @@ import { hostMemoryForLoad, mapsFiles } from '../../sizing/memory/host';
 import { describeParameters, storedWeights } from '../../sizing/memory/loaded-weights';
 import { isUnquantised, schemeOf } from '../../sizing/models/quantization';
 import { GiB } from '../../sizing/models/range';
-import type { ModelIdentity } from '../../sizing/models/types';
+import { noUserModels, type ModelIdentity, type UserModel } from '../../sizing/models/types';
 import { isBelow, memoryVolumes, mountsOf } from './memory-volumes';
 import { podShare, servedModel, type ServedModel } from './served-model';
 
@@ -61,18 +61,24 @@ export function isShort(bytes: number, likely: number): boolean {
  *
  * `undefined` where the model, its precision or its spread over pods is not known, or no weights are read.
  */
-export function hostNeedOf(server: ModelServer): HostNeed | undefined {
+export function hostNeedOf(
+  server: ModelServer,
+  models: readonly UserModel[] = noUserModels,
+): HostNeed | undefined {
   const known = memo.get(server);
-  if (known !== undefined) return known ?? undefined;
-  const need = reckon(server);
-  memo.set(server, need ?? null);
+  if (known?.models === models) return known.need;
+  const need = reckon(server, models);
+  memo.set(server, { models, need });
   return need;
 }
 
-const memo = new WeakMap<ModelServer, HostNeed | null>();
+const memo = new WeakMap<
+  ModelServer,
+  { readonly models: readonly UserModel[]; readonly need: HostNeed | undefined }
+>();
 
-function reckon(server: ModelServer): HostNeed | undefined {
-  const model = servedModel(server);
+function reckon(server: ModelServer, models: readonly UserModel[]): HostNeed | undefined {
+  const model = servedModel(server, models);
   const share = podShare(server);
   if (model === undefined || share === undefined || model.loader === 'dummy') return undefined;
   const { workers, gpusPerCopy } = share;

@@ -33,12 +33,12 @@ export default defineRule({
   needs: 'document',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, models }) {
     for (const container of podTemplates(resource).flatMap(runningContainers)) {
       const bound = memoryBound(container);
       const server = bound === undefined ? undefined : modelServerOf(container);
       if (bound === undefined || server === undefined) continue;
-      const need = hostNeedOf(server);
+      const need = hostNeedOf(server, models);
       if (need === undefined) continue;
       const severity = judge(container, bound, need);
       if (severity === undefined) continue;

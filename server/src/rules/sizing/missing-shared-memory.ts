@@ -1,3 +1,4 @@
+import type { UserModel } from '../../sizing/models/types';
 import { acceleratorsOf } from '../../kube/accelerators';
 import { commandLines } from '../../kube/arguments';
 import { envValue, runningContainers, type Container } from '../../kube/containers';
@@ -35,7 +36,7 @@ export default defineRule({
   needs: 'workspace',
   kinds: ['pod-carrier'],
   fixable: 'suggest',
-  check(resource, { report, workspace }) {
+  check(resource, { report, workspace, models }) {
     for (const template of podTemplates(resource)) {
       // Operators mount it themselves (KubeRay, KServe, NIM Operator, KubeAI).
       if (template.operatorOwned || mayShareHost(resource, template)) continue;
@@ -47,7 +48,7 @@ export default defineRule({
           at: entryOf(container.node, 'volumeMounts') ?? container.nameNode ?? container.node,
           message: `${containerTitle(container)} runs ${workers.text} and has nothing mounted on /dev/shm, which is then 64 MiB; NCCL and the workers' queues run out of it, and they hang or die at start`,
           related: workers.related,
-          fixes: [mountMemory(resource, template, container)],
+          fixes: [mountMemory(resource, template, container, models)],
           ...containerField(container),
         });
       }
@@ -156,7 +157,12 @@ function certainlyUnmounted(resource: Resource, container: Container): boolean {
 }
 
 /** Mounts memory on /dev/shm: a memory-backed volume that the container has no use for yet, else a new one. */
-function mountMemory(resource: Resource, template: PodTemplate, container: Container): Fix | undefined {
+function mountMemory(
+  resource: Resource,
+  template: PodTemplate,
+  container: Container,
+  models: readonly UserModel[],
+): Fix | undefined {
   const mounted = mountsOf(container).map(({ volume }) => volume);
   const idle = memoryVolumes(template).find(
     ({ name }) => !mounted.includes(name) && /shm|shared/i.test(name),
@@ -170,7 +176,7 @@ function mountMemory(resource: Resource, template: PodTemplate, container: Conta
       ? undefined
       : { title: `Mount volume "${idle.name}" on /dev/shm`, safe: false, edits };
   }
-  if (!leavesRoom(container)) return undefined;
+  if (!leavesRoom(container, models)) return undefined;
   const volumes = itemsIn(template.spec, 'volumes');
   const names = volumes.map((volume) => textIn(volume, 'name'));
   if (names.includes(undefined)) return undefined;
@@ -191,13 +197,13 @@ function mountMemory(resource: Resource, template: PodTemplate, container: Conta
 }
 
 /** Whether the memory limit has room for the new volume, which is charged to it. */
-function leavesRoom(container: Container): boolean {
+function leavesRoom(container: Container, models: readonly UserModel[]): boolean {
   const limit = soleAmount(container.limits, 'memory')?.quantity;
   if (limit === undefined) return true;
   const bytes = toNumber(limit);
   if (mountedMemory(container) + sizeBytes > bytes) return false;
   const server = modelServerOf(container);
-  const need = server === undefined ? undefined : hostNeedOf(server);
+  const need = server === undefined ? undefined : hostNeedOf(server, models);
   return (
     need === undefined ||
     isShort(bytes, need.likely) ||

@@ -1,4 +1,3 @@
-import { onceFor } from '../../sizing/memo';
 import { acceleratorsOf } from '../../kube/accelerators';
 import { amountState } from '../../kube/containers';
 import type { ModelServer } from '../../kube/model-server';
@@ -11,7 +10,7 @@ import { effectiveQuantization, storedWeights } from '../../sizing/memory/loaded
 import { identifyModel } from '../../sizing/models/identify';
 import { isUnquantised, quantizationIn, type QuantizationId } from '../../sizing/models/quantization';
 import type { Estimate } from '../../sizing/models/range';
-import type { ModelIdentity } from '../../sizing/models/types';
+import { noUserModels, type ModelIdentity, type UserModel } from '../../sizing/models/types';
 
 /** The weights of a server, as its arguments tell. */
 export interface ServedModel {
@@ -72,13 +71,34 @@ function loaderFor(
   return loaderOf(engine, quantization, format);
 }
 
-/** The model of a server with its size on disk; `undefined` when any part of that is unknown. */
-export const servedModel = onceFor(readServedModel);
+const memo = new WeakMap<
+  ModelServer,
+  { readonly models: readonly UserModel[]; readonly served: ServedModel | undefined }
+>();
 
-function readServedModel(server: ModelServer): ServedModel | undefined {
+/**
+ * The model of a server with its size on disk; `undefined` when any part of that is unknown.
+ *
+ * @param models those that the configuration describes, always the same list for the same configuration.
+ */
+export function servedModel(
+  server: ModelServer,
+  models: readonly UserModel[] = noUserModels,
+): ServedModel | undefined {
+  const known = memo.get(server);
+  if (known?.models === models) return known.served;
+  const served = readServedModel(server, models);
+  memo.set(server, { models, served });
+  return served;
+}
+
+function readServedModel(server: ModelServer, userModels: readonly UserModel[]): ServedModel | undefined {
   const name = valueOf(server.model);
   if (name === undefined || name === '') return undefined;
-  const identity = identifyModel(name, server.engine === 'ollama' ? { library: 'ollama' } : {});
+  const identity = identifyModel(name, {
+    ...(server.engine === 'ollama' ? { library: 'ollama' as const } : {}),
+    userModels,
+  });
   if (identity === undefined) return undefined;
   const quantization = storedPrecision(server, name, identity);
   if (quantization === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { remembered } from '../memo';
 import { modelCatalogue } from './catalogue';
-import { bitsPerWeightIn, quantizationIn } from './quantization';
+import { bitsPerWeightIn, quantizationIn, schemeOf } from './quantization';
 import type { QuantizationId } from './quantization';
 import type { Range } from './range';
 import { exactly, range } from './range';
@@ -363,17 +363,32 @@ function userModel(name: string, models: readonly UserModel[]): ModelIdentity | 
     models.find((model) => model.name.toLowerCase() === tail);
   if (found === undefined) return undefined;
   const known = identifyModel(name);
-  const spec = specOf(found, known?.model);
   const quantization = found.quantization ?? known?.quantization;
+  const parameters = parametersOf(found, quantization, known);
+  // What is described without a size is not known any better for it.
+  if (parameters === undefined) return undefined;
+  const spec = specOf({ ...found, parameters: parameters.expected }, known?.model);
   return {
     name,
     model: spec,
-    parameters:
-      found.parameters !== undefined ? exactly(found.parameters) : (known?.parameters ?? exactly(0)),
+    parameters,
     matchedBy: 'user',
     reasons: [`${found.name} as described in the configuration`],
     ...(quantization === undefined ? {} : { quantization }),
   };
+}
+
+/** As described, else from the size of the files, else of the model that the name says. */
+function parametersOf(
+  { parameters, weightBytes, dtype }: UserModel,
+  quantization: QuantizationId | undefined,
+  known: ModelIdentity | undefined,
+): Range | undefined {
+  if (parameters !== undefined) return exactly(parameters);
+  if (known !== undefined || weightBytes === undefined) return known?.parameters;
+  const scheme = schemeOf(quantization ?? dtype ?? 'bf16');
+  const { low, expected, high } = scheme.wholeModel(weightBytes);
+  return range(weightBytes / high, Math.round(weightBytes / expected), weightBytes / low);
 }
 
 function specOf(user: UserModel, known: ModelSpec | undefined): ModelSpec {
@@ -384,7 +399,7 @@ function specOf(user: UserModel, known: ModelSpec | undefined): ModelSpec {
     aliases: [],
     modality: known?.modality ?? 'text',
     parameters: user.parameters ?? known?.parameters ?? 0,
-    dtype: known?.dtype ?? 'bf16',
+    dtype: user.dtype ?? known?.dtype ?? 'bf16',
     source: 'configuration',
     certainty: 'high',
     ...(shape === undefined ? {} : { shape }),
@@ -396,17 +411,42 @@ function specOf(user: UserModel, known: ModelSpec | undefined): ModelSpec {
 
 function shapeOf(user: UserModel, known: DecoderShape | undefined): DecoderShape | undefined {
   const layers = user.layers ?? known?.layers;
-  const kvHeads = user.kvHeads ?? known?.kvHeads;
-  const headDim = user.headDim ?? known?.headDim;
-  if (layers === undefined || kvHeads === undefined || headDim === undefined) return undefined;
+  const latent = latentOf(user, known);
+  const kvHeads = user.kvHeads ?? known?.kvHeads ?? user.heads ?? (latent === undefined ? undefined : 1);
+  const heads = user.heads ?? known?.heads ?? kvHeads;
+  const hidden = user.hidden ?? known?.hidden;
+  const headDim =
+    user.headDim ??
+    known?.headDim ??
+    (hidden !== undefined && heads !== undefined && Number.isInteger(hidden / heads)
+      ? hidden / heads
+      : latent === undefined
+        ? undefined
+        : latent.kvRank);
+  if (layers === undefined || kvHeads === undefined || headDim === undefined || heads === undefined) {
+    return undefined;
+  }
+  const { slidingLayers, slidingWindow, attentionLayers } = user;
   return {
     ...known,
     layers,
     kvHeads,
     headDim,
-    heads: user.heads ?? known?.heads ?? kvHeads,
-    hidden: user.hidden ?? known?.hidden ?? kvHeads * headDim,
+    heads,
+    hidden: hidden ?? heads * headDim,
     vocab: user.vocab ?? known?.vocab ?? 0,
     tied: known?.tied ?? false,
+    ...(latent === undefined ? {} : { latent }),
+    ...(attentionLayers === undefined ? {} : { attentionLayers }),
+    ...(slidingLayers === undefined || slidingWindow === undefined
+      ? {}
+      : { window: { layers: slidingLayers, tokens: slidingWindow } }),
   };
+}
+
+/** Only the cache is reckoned from it: the other sizes matter to weights, of which the number is given. */
+function latentOf(user: UserModel, known: DecoderShape | undefined): DecoderShape['latent'] {
+  const { kvRank, ropeDim } = user;
+  if (kvRank === undefined || ropeDim === undefined) return known?.latent;
+  return { nopeDim: 128, valueDim: 128, ...known?.latent, kvRank, ropeDim };
 }

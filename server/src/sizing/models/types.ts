@@ -166,4 +166,16 @@ export interface UserModel {
   readonly maxPositions?: number;
   readonly quantization?: QuantizationId;
   readonly weightBytes?: number;
+  readonly dtype?: WeightDtype;
+  /** Layers that keep keys and values, where not all of them do. */
+  readonly attentionLayers?: number;
+  /** Layers that see the last `slidingWindow` tokens only. */
+  readonly slidingLayers?: number;
+  readonly slidingWindow?: number;
+  /** Of multi-head latent attention. */
+  readonly kvRank?: number;
+  readonly ropeDim?: number;
 }
+
+/** One list for everybody who has none, so that answers that were kept for it are found again. */
+export const noUserModels: readonly UserModel[] = [];

@@ -17,6 +17,8 @@ export interface LintCommand {
   /** `undefined`: decided by the terminal and the environment. */
   readonly color: boolean | undefined;
   readonly gitignore: boolean;
+  /** A file of known findings: to tell them from new ones, or to write. */
+  readonly baseline: { readonly file: string; readonly write: boolean } | undefined;
 }
 
 export interface RulesCommand {
@@ -65,6 +67,9 @@ export type Command =
 /** The command line cannot be understood; the message says what and how to do it right. */
 export class UsageError extends Error {}
 
+/** Where known findings are recorded when nobody says where to. */
+export const defaultBaseline = '.plimsoll-baseline.json';
+
 export const help: Readonly<Record<string, string>> = {
   '': `Usage: plimsoll <command> [options]
 
@@ -73,6 +78,7 @@ Tells whether AI workloads on Kubernetes will fit: GPUs, host RAM, autoscaling, 
 Commands:
   lint [paths]      Check manifests (files and folders; default: the current folder)
   size <model>      Tell what a model needs, and where it fits; -f reads it from manifests
+  baseline [paths]  Record the findings that are there, so that lint --baseline fails on new ones only
   fit [paths]       Say on which instance types the workloads can run, at what price, and else why not
   rules             List all rules
   explain <rule>    Print the documentation of a rule
@@ -94,6 +100,7 @@ Options:
   --fix                     Apply the fixes that do not change what the author meant
   --unsafe                  With --fix: the others too, the first one that a finding offers
   --max-warnings <n>        More warnings than this fail the run (default 0); errors always do
+  --baseline <file>         Findings recorded there by plimsoll baseline are known and fail nothing
   --stdin-filename <path>   Read one file from standard input and check it as if it were this one
   --color, --no-color       Colours in the text format (default: when printing to a terminal)
   --no-gitignore            Also read what .gitignore names in folders
@@ -121,6 +128,20 @@ In JSON all sizes are {low, expected, high} in bytes: weights of the whole model
 kvAvailable on one GPU; host memory of a pod while it loads. maxModelLen is the longest request that fits, in tokens.
 
 Exit codes: 0 answered, whatever the answer is; 2 bad usage, an unknown model or a failure
+`,
+  baseline: `Usage: plimsoll baseline [paths] [options]
+
+Records the findings in files and folders, so that plimsoll lint --baseline fails on new ones only. A finding is
+recognised by its rule, its object and its field, not by its line: edits around it, and moving its file, make it no new
+one. Run again, it forgets what was repaired; findings in files that were not looked at stay recorded.
+
+Options:
+  -o, --output <file>       Where to (default: ${defaultBaseline} in the current folder)
+  --config <file>           Use this configuration instead of the nearest .plimsoll.yaml
+  --preset <name>           recommended (default), strict or minimal
+  --no-gitignore            Also read what .gitignore names in folders
+
+Exit codes: 0 written, 2 bad usage or a failure
 `,
   fit: `Usage: plimsoll fit [-f <path>]... [--workload <namespace/name>] [--format text|json]
 
@@ -173,6 +194,7 @@ function parseLint(args: readonly string[]): Command {
     fix: { type: 'boolean' },
     unsafe: { type: 'boolean' },
     'max-warnings': { type: 'string' },
+    baseline: { type: 'string' },
     'stdin-filename': { type: 'string' },
     color: { type: 'boolean' },
     'no-color': { type: 'boolean' },
@@ -203,6 +225,36 @@ function parseLint(args: readonly string[]): Command {
     stdinFilename: stdin,
     color: values['no-color'] === true ? false : values.color,
     gitignore: values['no-gitignore'] !== true,
+    baseline: values.baseline === undefined ? undefined : { file: values.baseline, write: false },
+  };
+}
+
+/** A lint whose findings are recorded. */
+function parseBaseline(args: readonly string[]): Command {
+  const { values, positionals } = parse(args, {
+    output: { type: 'string', short: 'o' },
+    config: { type: 'string' },
+    preset: { type: 'string' },
+    'no-gitignore': { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (values.help === true) return { command: 'help', topic: 'baseline' };
+  if (positionals.includes('-')) {
+    throw new UsageError('plimsoll baseline records where findings are; it reads no standard input');
+  }
+  return {
+    command: 'lint',
+    paths: positionals,
+    format: 'text',
+    config: values.config,
+    preset: values.preset === undefined ? undefined : oneOf('--preset', values.preset, presets),
+    fix: false,
+    unsafe: false,
+    maxWarnings: 0,
+    stdinFilename: undefined,
+    color: undefined,
+    gitignore: values['no-gitignore'] !== true,
+    baseline: { file: values.output ?? defaultBaseline, write: true },
   };
 }
 
@@ -298,6 +350,8 @@ export function parseArguments(argv: readonly string[]): Command {
       return { command: 'version' };
     case 'lint':
       return parseLint(rest);
+    case 'baseline':
+      return parseBaseline(rest);
     case 'fit':
       return parseFit(rest);
     case 'size':

@@ -1,4 +1,5 @@
 import type { Severity } from '../rules/rule';
+import type { BaselineSummary } from './baseline';
 
 /** A place in a file as people count: lines and columns from 1, columns in UTF-16 code units, end exclusive. */
 export interface Region {
@@ -72,6 +73,8 @@ export interface Report {
   readonly checkedFiles: number;
   readonly counts: Readonly<Record<Severity, number>>;
   readonly fixed: number;
+  /** What `--baseline` did: known findings are among the suppressed ones. */
+  readonly baseline?: BaselineSummary | undefined;
   readonly skipped: readonly Notice[];
   readonly internalErrors: readonly Notice[];
   /** Every rule that could have spoken. */

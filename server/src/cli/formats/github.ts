@@ -39,5 +39,9 @@ export function formatGithub(report: Report): string {
     const where = path === undefined ? '' : ` file=${escapeProperty(path)}`;
     lines.push(`::notice${where}::${escapeData(`skipped: ${message}`)}`);
   }
+  for (const { file, rule, resource, path } of report.baseline?.stale ?? []) {
+    const what = escapeData(`stale entry in ${report.baseline?.file ?? ''}: ${rule} ${resource} ${path}`);
+    lines.push(`::notice file=${escapeProperty(file)}::${what}`);
+  }
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }

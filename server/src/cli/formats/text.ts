@@ -104,6 +104,28 @@ export function countText(counts: Readonly<Record<Severity, number>>): string {
     .join(', ');
 }
 
+/** Lines of a list for reading; JSON has it whole. */
+const shownStale = 10;
+
+function baselineLines({ baseline }: Report, paint: Palette): string[] {
+  if (baseline === undefined) return [];
+  const { file, known, stale } = baseline;
+  const out = stale
+    .slice(0, shownStale)
+    .map(({ file: where, rule, resource, path, count }) =>
+      printable(
+        `stale ${where}: ${[resource, path].filter((part) => part !== '').join(' ')}${count > 1 ? ` (${count} times)` : ''} ${rule}`,
+      ),
+    );
+  if (stale.length > shownStale) out.push(`stale and ${stale.length - shownStale} more`);
+  const entries = stale.length === 1 ? '1 entry is' : `${stale.length} entries are`;
+  if (stale.length > 0) {
+    out.push(`${entries} stale: ${file} holds what is no longer found; plimsoll baseline writes it again`);
+  }
+  if (known > 0) out.push(paint.dim(`${plural(known, 'known finding')} in ${file} left out`));
+  return out;
+}
+
 /** For a terminal: each finding with the line it is about; nothing at all when there is nothing to say. */
 export function formatText(report: Report, color: boolean): string {
   const paint = palette(color);
@@ -123,6 +145,7 @@ export function formatText(report: Report, color: boolean): string {
       `${paint.dim('skipped')} ${[path, rule].filter((part) => part !== undefined).join(' ')}: ${printable(message)}`,
     );
   }
+  out.push(...baselineLines(report, paint));
   const total = countText(report.counts);
   if (total !== '' || report.fixed > 0) {
     const fixed = report.fixed > 0 ? `${plural(report.fixed, 'finding')} fixed. ` : '';

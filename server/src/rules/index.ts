@@ -19,13 +19,21 @@ import gpusLeftIdle from './model/gpus-left-idle';
 import gracePeriodTooShort from './probes/grace-period-too-short';
 import hostMemoryPinnedByOffload from './model/host-memory-pinned-by-offload';
 import hostRamBelowModel from './sizing/host-ram-below-model';
+import hpaCannotScale from './autoscaling/hpa-cannot-scale';
 import hpaCpuForGpuWorkload from './autoscaling/hpa-cpu-for-gpu-workload';
 import hpaExceedsNodeCapacity from './placement/hpa-exceeds-node-capacity';
 import hpaMinAboveMax from './autoscaling/hpa-min-above-max';
+import hpaMinReplicasOne from './autoscaling/hpa-min-replicas-one';
 import hpaRemovedApiVersion from './autoscaling/hpa-removed-api-version';
+import hpaResourceUnknown from './autoscaling/hpa-resource-unknown';
 import hpaScaleDownUnbounded from './autoscaling/hpa-scale-down-unbounded';
 import hpaScaleDownWindowTooShort from './autoscaling/hpa-scale-down-window-too-short';
+import hpaScaleToZeroGated from './autoscaling/hpa-scale-to-zero-gated';
+import hpaScaleUpDelayed from './autoscaling/hpa-scale-up-delayed';
 import hpaTargetMissingRequest from './autoscaling/hpa-target-missing-request';
+import hpaTargetNotFound from './autoscaling/hpa-target-not-found';
+import hpaTargetNotScalable from './autoscaling/hpa-target-not-scalable';
+import hpaTargetUtilizationExtreme from './autoscaling/hpa-target-utilization-extreme';
 import imageNotPinned from './cold-start/image-not-pinned';
 import kedaCloudwatchWindow from './keda/keda-cloudwatch-window';
 import kedaCooldownMisread from './keda/keda-cooldown-misread';
@@ -97,6 +105,7 @@ import topologySpreadSelectsNothing from './availability/topology-spread-selects
 import twoAutoscalers from './autoscaling/two-autoscalers';
 import unboundedMemoryVolume from './model/unbounded-memory-volume';
 import unknownNodeLabel from './placement/unknown-node-label';
+import vpaConflictsWithHpa from './autoscaling/vpa-conflicts-with-hpa';
 import weightsExceedVram from './model/weights-exceed-vram';
 
 /** Every rule, sorted by id. */
@@ -120,13 +129,21 @@ export const rules: readonly Rule[] = [
   gracePeriodTooShort,
   hostMemoryPinnedByOffload,
   hostRamBelowModel,
+  hpaCannotScale,
   hpaCpuForGpuWorkload,
   hpaExceedsNodeCapacity,
   hpaMinAboveMax,
+  hpaMinReplicasOne,
   hpaRemovedApiVersion,
+  hpaResourceUnknown,
   hpaScaleDownUnbounded,
   hpaScaleDownWindowTooShort,
+  hpaScaleToZeroGated,
+  hpaScaleUpDelayed,
   hpaTargetMissingRequest,
+  hpaTargetNotFound,
+  hpaTargetNotScalable,
+  hpaTargetUtilizationExtreme,
   imageNotPinned,
   kedaCloudwatchWindow,
   kedaCooldownMisread,
@@ -198,6 +215,7 @@ export const rules: readonly Rule[] = [
   twoAutoscalers,
   unboundedMemoryVolume,
   unknownNodeLabel,
+  vpaConflictsWithHpa,
   weightsExceedVram,
 ];
 
@@ -222,13 +240,21 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'grace-period-too-short': 'probes',
   'host-memory-pinned-by-offload': 'model',
   'host-ram-below-model': 'sizing',
+  'hpa-cannot-scale': 'autoscaling',
   'hpa-cpu-for-gpu-workload': 'autoscaling',
   'hpa-exceeds-node-capacity': 'placement',
   'hpa-min-above-max': 'autoscaling',
+  'hpa-min-replicas-one': 'autoscaling',
   'hpa-removed-api-version': 'autoscaling',
+  'hpa-resource-unknown': 'autoscaling',
   'hpa-scale-down-unbounded': 'autoscaling',
   'hpa-scale-down-window-too-short': 'autoscaling',
+  'hpa-scale-to-zero-gated': 'autoscaling',
+  'hpa-scale-up-delayed': 'autoscaling',
   'hpa-target-missing-request': 'autoscaling',
+  'hpa-target-not-found': 'autoscaling',
+  'hpa-target-not-scalable': 'autoscaling',
+  'hpa-target-utilization-extreme': 'autoscaling',
   'image-not-pinned': 'cold-start',
   'keda-cloudwatch-window': 'keda',
   'keda-cooldown-misread': 'keda',
@@ -300,5 +326,6 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'two-autoscalers': 'autoscaling',
   'unbounded-memory-volume': 'model',
   'unknown-node-label': 'placement',
+  'vpa-conflicts-with-hpa': 'autoscaling',
   'weights-exceed-vram': 'model',
 };

@@ -1,15 +1,23 @@
 import { isAiWorkload } from '../../kube/ai-workload';
-import { autoscalerKinds, autoscalerOf } from '../../kube/autoscalers';
+import { autoscalerKinds, autoscalerOf, isBehaviorAbsent, type Autoscaler } from '../../kube/autoscalers';
 import { podTemplates } from '../../kube/pod-carriers';
-import { replaceScalar } from '../../yaml/edit';
-import { numberIn, scalarIn } from '../../yaml/node';
-import { defineRule } from '../rule';
+import type { Resource } from '../../kube/resource';
+import { targetRefOf } from '../../workspace/references';
+import type { Workspace } from '../../workspace/workspace';
+import { insertPath, replaceScalar } from '../../yaml/edit';
+import { entryOf, mapIn, numberIn, scalarIn } from '../../yaml/node';
+import { durationText } from '../cold-start/weights';
+import { defineRule, type Report } from '../rule';
+import { slowestStart } from './cold-starts';
 
 /**
  * Seconds: the controller's own default (`--horizontal-pod-autoscaler-downscale-stabilization`, 5 minutes), in
  * https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/
  */
 const advised = 300;
+
+/** Seconds: the API server takes no longer window. */
+const longest = 3600;
 
 export default defineRule({
   id: 'hpa-scale-down-window-too-short',
@@ -20,14 +28,19 @@ export default defineRule({
   fixable: 'suggest',
   check(resource, { report, workspace }) {
     const autoscaler = autoscalerOf(resource);
-    const window = scalarIn(autoscaler?.behavior, 'scaleDown', 'stabilizationWindowSeconds');
-    const seconds = numberIn(autoscaler?.behavior, 'scaleDown', 'stabilizationWindowSeconds');
-    if (window === undefined || seconds === undefined || seconds >= advised || seconds < 0) return;
+    if (autoscaler === undefined) return;
+    const window = scalarIn(autoscaler.behavior, 'scaleDown', 'stabilizationWindowSeconds');
+    const seconds = numberIn(autoscaler.behavior, 'scaleDown', 'stabilizationWindowSeconds');
     // A window that may be short anyway, as nothing scales down.
-    if (scalarIn(autoscaler?.behavior, 'scaleDown', 'selectPolicy')?.text === 'Disabled') return;
-    // A target that is known and serves no model starts in seconds; one that is not in sight may be anything.
+    if (scalarIn(autoscaler.behavior, 'scaleDown', 'selectPolicy')?.text === 'Disabled') return;
     const target = workspace.references(resource).target;
-    if (target?.state === 'found' && !podTemplates(target.resource).some(isAiWorkload)) return;
+    if (window === undefined || seconds === undefined || seconds >= advised) {
+      if (target?.state === 'found') reportLongStart(autoscaler, target.resource, workspace, report);
+      return;
+    }
+    // A target that is known and serves no model starts in seconds; one that is not in sight may be anything.
+    if (seconds < 0 || (target?.state === 'found' && !podTemplates(target.resource).some(isAiWorkload)))
+      return;
     const edits = replaceScalar(resource.placed.document, window, advised);
     report({
       at: window,
@@ -40,3 +53,44 @@ export default defineRule({
     });
   },
 });
+
+/** A window of 300 s or more is still short for a server that takes longer than that to start. */
+function reportLongStart(
+  autoscaler: Autoscaler,
+  target: Resource,
+  workspace: Workspace,
+  report: (finding: Report) => void,
+): void {
+  const { resource, behavior, behaviorPath, minReplicas, maxReplicas } = autoscaler;
+  const written = scalarIn(behavior, 'scaleDown', 'stabilizationWindowSeconds');
+  if (written === undefined && !isBehaviorAbsent(autoscaler, 'scaleDown', 'stabilizationWindowSeconds'))
+    return;
+  const window = numberIn(behavior, 'scaleDown', 'stabilizationWindowSeconds');
+  if (written !== undefined && window === undefined) return;
+  if (minReplicas.known && maxReplicas.known && minReplicas.value >= maxReplicas.value) return;
+  const seconds = window ?? advised;
+  const start = slowestStart(workspace, target);
+  if (start === undefined || start.seconds <= seconds) return;
+  const wanted = Math.min(longest, Math.ceil(start.seconds / 60) * 60);
+  const spec = mapIn(resource.root, 'spec');
+  const at =
+    written ??
+    entryOf(behavior, 'scaleDown') ??
+    entryOf(spec, 'behavior') ??
+    scalarIn(targetRefOf(resource), 'name');
+  if (at === undefined || wanted <= seconds) return;
+  const edits = insertPath(
+    resource.placed.document,
+    resource.root,
+    [...behaviorPath, 'scaleDown', 'stabilizationWindowSeconds'],
+    wanted,
+  );
+  const name = target.name ?? target.kind;
+  report({
+    at,
+    severity: 'info',
+    message: `The scale-down window is ${seconds} s${written === undefined ? ' (the default)' : ''}, and a replica of "${name}" takes about ${durationText(start.seconds)} to come back (weights from ${start.from}): a lull of that length costs more than it saves`,
+    fixes: [edits && { title: `Wait ${wanted} s before scaling down`, safe: false, edits }],
+    evidence: start.reasons,
+  });
+}

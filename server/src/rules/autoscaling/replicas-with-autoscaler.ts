@@ -1,25 +1,15 @@
-import { podCarrierKinds } from '../../kube/pod-carriers';
 import { removeEntry } from '../../yaml/edit';
 import { entryOf, isNull, mapIn, scalarIn } from '../../yaml/node';
 import { targetRefOf } from '../../workspace/references';
 import { defineRule } from '../rule';
-
-/** Kinds whose `spec.replicas` is the number that an autoscaler writes. */
-const scalable: readonly string[] = [
-  'Deployment',
-  'StatefulSet',
-  'ReplicaSet',
-  'ReplicationController',
-  'Rollout',
-  'LeaderWorkerSet',
-];
+import { scalableKinds } from './scalable-kinds';
 
 export default defineRule({
   id: 'replicas-with-autoscaler',
   summary: 'A workload that an autoscaler scales has no replicas of its own',
   severity: 'warning',
   needs: 'workspace',
-  kinds: podCarrierKinds.filter((kind) => scalable.includes(kind)),
+  kinds: scalableKinds,
   fixable: 'suggest',
   check(resource, { report, workspace }) {
     const spec = mapIn(resource.root, 'spec');

@@ -1,5 +1,5 @@
 import type { Empty, Intent, PanelModel } from '../panel/model';
-import type { Baseline } from '../panel/baseline';
+import type { Baseline } from '../live/baseline';
 import type { LogsQueryId, RangeName } from '../live/want';
 
 /**

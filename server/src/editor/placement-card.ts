@@ -82,7 +82,7 @@ export function placementCard(workspace: Workspace, template: PodTemplate): Card
 }
 
 function more(count: number): readonly string[] {
-  return count > fewTypes ? [`and ${typeCount(count - fewTypes)} more`] : [];
+  return count > fewTypes ? [`and ${count - fewTypes} more types`] : [];
 }
 
 function fitsWords({ pool, candidates, possible, verdict }: PoolAnswer): string {
@@ -135,7 +135,7 @@ export function poolCard(
     ...(of === undefined
       ? {}
       : {
-          verdict: `${typeCount(of.length)} of them ${of.length === 1 ? 'has' : 'have'} ${requirement.key} ${value ?? ''}`,
+          verdict: `${of.length} of them ${of.length === 1 ? 'has' : 'have'} ${requirement.key} ${value ?? ''}`,
         }),
     tables: [typeTable(of === undefined || of.length === 0 ? types : of, fewTypes)],
     notes: [...effects(surroundings, pool, requirement), ...more((of ?? types).length), source],
@@ -170,7 +170,7 @@ function effects(
     .slice(0, 3)
     .map(
       (effect) =>
-        `without ${effect.key} ${effect.wants}, ${typeCount(effect.freed.length)} more would do: ${someOf(effect.freed, 4)}`,
+        `without ${effect.key} ${effect.wants}, ${effect.freed.length} more would do: ${someOf(effect.freed, 4)}`,
     );
 }
 

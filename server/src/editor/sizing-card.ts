@@ -46,41 +46,39 @@ export function sizingCard(
   const own = config.model.model?.maxPositions;
   const known =
     report.knownAs === undefined || report.knownAs === report.model ? '' : `, taken for ${report.knownAs}`;
-  const [choice] = serving.gpus.choices;
-  const where =
-    shown.gpuNamed && choice !== undefined && config.gpu === choice.gpu
-      ? `On ${choiceText(choice)}${report.tensorParallel * report.pipelineParallel > 1 ? `, ${report.tensorParallel * report.pipelineParallel} of them` : ''}: `
-      : '';
+  const full = options.full === true;
   const tables: CardTable[] = [
     {
       head: ['', 'expected', 'range'],
-      rows: arithmeticRows(report, own).map(({ label, value, range, part }) => [
-        part === true ? `\u00a0\u00a0${label}` : label,
-        value,
-        range,
-      ]),
+      rows: [
+        ...arithmeticRows(report, own)
+          .filter(({ detail }) => full || detail !== true)
+          .map(({ label, value, range, part }) => [
+            part === true ? `\u00a0\u00a0${label}` : label,
+            value,
+            range,
+          ]),
+        ...requestRows(shown, own),
+      ],
       numeric: [1],
     },
-    ...lengthTable(shown, own),
   ];
   if (others.length > 0) {
     tables.push({
       caption: 'Other GPUs that the pod may get:',
       head: ['GPU', ''],
-      rows: others
-        .slice(0, options.full === true ? undefined : fewTypes)
-        .map((other) => [other.label, other.report.verdict]),
+      rows: others.slice(0, full ? undefined : fewTypes).map((other) => [other.label, other.report.verdict]),
     });
   }
-  if (!shown.gpuNamed || report.fits !== 'yes' || options.full === true) {
-    tables.push(...placementTable(shown, own, options.full === true ? undefined : fewTypes));
+  if (!shown.gpuNamed || report.fits !== 'yes' || full) {
+    tables.push(...placementTable(shown, own, full ? undefined : fewTypes));
   }
-  const notes = options.full === true ? report.reasons : report.reasons.slice(0, fewNotes);
+  const notes = full ? report.reasons : report.reasons.slice(0, fewNotes);
   return {
     title: `${report.model}: ${describeParameters(report.parameters)} at ${report.precision}${known}`,
     ...(report.gpu === undefined && config.gpuMemory === undefined
       ? {}
-      : { verdict: `${where}${report.verdict}` }),
+      : { verdict: `${placeWords(serving, shown)}${report.verdict}` }),
     tables,
     notes,
   };
@@ -96,20 +94,24 @@ function unknownCard(server: ModelServer, serving: Serving | undefined): Card {
   };
 }
 
+/** `On NVIDIA A10G (g5.12xlarge), 4 of them: `; nothing where no GPU is named. */
+function placeWords(serving: Serving, { config, report, gpuNamed }: ShownServing): string {
+  const [choice] = serving.gpus.choices;
+  if (!gpuNamed || choice === undefined || config.gpu !== choice.gpu) return '';
+  const count = report.tensorParallel * report.pipelineParallel;
+  return `On ${count > 1 ? `${count} x ` : ''}${choiceText(choice)}. `;
+}
+
 /** Requests: how long one can be, and how many at a time. */
-function lengthTable({ report }: ShownServing, own: number | undefined): readonly CardTable[] {
+function requestRows({ report }: ShownServing, own: number | undefined): readonly (readonly string[])[] {
   const rows: (readonly string[])[] = [];
   const { kv } = report.estimate;
   const range = ({ low, high }: { low: number; high: number }): string =>
     Math.round(low) === Math.round(high) ? '' : `${tokenWords(low)} to ${tokenWords(high)}`;
   if (kv?.tokens !== undefined)
     rows.push(['room in the KV cache', `${tokenWords(kv.tokens.expected)} tokens`, range(kv.tokens)]);
-  if (report.requestedLength !== undefined)
-    rows.push([
-      report.requestedLength === own ? 'requests, by the model' : 'requests, as asked for',
-      `${tokenWords(report.requestedLength)} tokens`,
-      '',
-    ]);
+  if (report.requestedLength !== undefined && report.requestedLength !== own)
+    rows.push(['requests, as asked for', `${tokenWords(report.requestedLength)} tokens`, '']);
   if (report.largestLength !== undefined)
     rows.push([
       'longest request that fits',
@@ -122,7 +124,7 @@ function lengthTable({ report }: ShownServing, own: number | undefined): readonl
       String(Number(kv.concurrency.expected.toPrecision(3))),
       `${Number(kv.concurrency.low.toPrecision(3))} to ${Number(kv.concurrency.high.toPrecision(3))}`,
     ]);
-  return rows.length === 0 ? [] : [{ head: ['', 'expected', 'range'], rows, numeric: [1] }];
+  return rows;
 }
 
 /** The cheapest types on which it fits, whatever the manifest asks for. */

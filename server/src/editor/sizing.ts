@@ -106,6 +106,8 @@ export interface ArithmeticRow {
   readonly range: string;
   /** Part of the line above. */
   readonly part?: true;
+  /** One of several small summands. */
+  readonly detail?: true;
 }
 
 function row(label: string, { low, expected, high }: Range, part?: true): ArithmeticRow {
@@ -135,9 +137,9 @@ export function arithmeticRows(report: SizingReport, own: number | undefined): r
     row(`memory of ${gpu?.label ?? 'the GPU'}`, result.gpuMemory),
     ...(result.budget === undefined ? [] : [row('the engine may fill', result.budget, true)]),
     row('weights', result.weights.perGpu, true),
-    row('CUDA context, NCCL', result.nonTorch, true),
-    row('activations', result.activation, true),
-    row('CUDA graphs', result.cudaGraphs, true),
+    { ...row('CUDA context, NCCL', result.nonTorch, true), detail: true as const },
+    { ...row('activations', result.activation, true), detail: true as const },
+    { ...row('CUDA graphs', result.cudaGraphs, true), detail: true as const },
   );
   if (result.kv !== undefined) rows.push(row('left for the KV cache', result.kv.available, true));
   if (result.kvNeeded !== undefined)

@@ -98,6 +98,26 @@ function pages(folder) {
   return names.filter((name) => name.endsWith('.md')).map((name) => path.join(folder, name));
 }
 
+/** Writes `webview.css`: the chart library's style sheet, then ours. */
+class StyleSheetPlugin {
+  /** @param {import('webpack').Compiler} compiler */
+  apply(compiler) {
+    const files = ['node_modules/uplot/dist/uPlot.min.css', 'client/webview/style.css'].map((each) =>
+      path.join(root, each),
+    );
+    compiler.hooks.thisCompilation.tap('style sheet', (compilation) => {
+      compilation.hooks.processAssets.tap(
+        { name: 'style sheet', stage: webpack.Compilation.PROCESS_ASSETS_STAGE_ADDITIONAL },
+        () => {
+          for (const file of files) compilation.fileDependencies.add(file);
+          const text = files.map((file) => readFileSync(file, 'utf8').trim()).join('\n');
+          compilation.emitAsset('webview.css', new webpack.sources.RawSource(`${text}\n`));
+        },
+      );
+    });
+  }
+}
+
 /** Sets the executable bits, which npm keeps when it packs a `bin` file. */
 class ExecutablePlugin {
   /** @param {string} file */
@@ -127,13 +147,13 @@ function bundle(name, entry, project, production) {
     context: root,
     entry: { [name]: entry },
     output: { path: dist, filename: '[name].js', library: { type: 'commonjs2' } },
-    resolve: { extensions: ['.ts', '.js', '.json'] },
+    resolve: { extensions: ['.ts', '.tsx', '.js', '.json'] },
     // `__filename` is the bundle itself: the command line starts its worker threads from it.
     node: { __dirname: false, __filename: false },
     module: {
       rules: [
         {
-          test: /\.ts$/,
+          test: /\.tsx?$/,
           loader: 'ts-loader',
           options: {
             configFile: path.join(root, project, 'tsconfig.json'),
@@ -162,6 +182,19 @@ function bundle(name, entry, project, production) {
   };
 }
 
+/**
+ * The page of the live panel: one script and one style sheet, for a browser.
+ *
+ * @param {boolean} production
+ */
+function webview(production) {
+  const configuration = bundle('webview', './client/webview/main.tsx', 'client/webview', production);
+  configuration.target = ['web', 'es2022'];
+  configuration.output = { path: dist, filename: '[name].js', iife: true };
+  configuration.plugins?.push(new StyleSheetPlugin());
+  return configuration;
+}
+
 /** The editor tests' suite, `--env e2e`: one file that the extension host loads. It is not shipped. */
 function suite() {
   const configuration = bundle('suite', './test/e2e/suite/index.ts', 'test', false);
@@ -182,7 +215,10 @@ export default (environment, argv) => {
   const client = bundle('client', './client/src/extension.ts', 'client', production);
   client.externals = { vscode: 'commonjs vscode' };
   // The page of a rule that is gone must go too.
-  client.output = { ...client.output, clean: { keep: /^(?:server\.js|cli\.js|THIRD-PARTY-NOTICES)/ } };
+  client.output = {
+    ...client.output,
+    clean: { keep: /^(?:server\.js|cli\.js|webview\.|THIRD-PARTY-NOTICES)/ },
+  };
   client.plugins?.push(new RuleDocumentationPlugin());
 
   const server = bundle('server', './server/src/lsp/main.ts', 'server', production);
@@ -193,5 +229,5 @@ export default (environment, argv) => {
     new ExecutablePlugin('cli.js'),
   );
 
-  return [client, server, cli];
+  return [client, server, cli, webview(production)];
 };

@@ -1,0 +1,49 @@
+import type { Tile } from '../../../server/src/panel/model';
+import { usePage } from '../context';
+import { visible } from '../text';
+import { Sparkline } from './sparkline';
+import { StateMark } from './state';
+
+export function Tiles({ tiles }: { readonly tiles: readonly Tile[] }) {
+  return (
+    <ul class="tiles" aria-label="Key figures">
+      {tiles.map((tile) => (
+        <li key={tile.id}>
+          <TileButton tile={tile} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function TileButton({ tile }: { readonly tile: Tile }) {
+  const { host } = usePage();
+  const { title, shown, caption, state, word, sparkline, change, target } = tile;
+  const isStale = shown.kind === 'value' && shown.stale !== undefined;
+  return (
+    <button
+      type="button"
+      class={`tile tile-${state}`}
+      {...(shown.kind === 'value' ? { title: visible(shown.detail) } : {})}
+      onClick={() => host.act({ kind: 'show', target })}
+    >
+      <span class="tile-title">{visible(title)}</span>
+      <span class="tile-state">
+        <StateMark state={state} /> {visible(word)}
+      </span>
+      {shown.kind === 'value' ? (
+        <span class={isStale ? 'tile-value stale' : 'tile-value'}>{visible(shown.text)}</span>
+      ) : (
+        <span class="tile-absent">
+          {visible(shown.why)}
+          {shown.whatToDo !== '' && <span class="todo"> {visible(shown.whatToDo)}</span>}
+        </span>
+      )}
+      <span class="tile-caption">
+        {shown.kind === 'value' && shown.stale !== undefined ? visible(shown.stale) : visible(caption)}
+        {change !== undefined && <span class={`change state-${change.state}`}> {visible(change.text)}</span>}
+      </span>
+      {sparkline !== undefined && <Sparkline values={sparkline} />}
+    </button>
+  );
+}

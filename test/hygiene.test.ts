@@ -50,6 +50,7 @@ const core = [
   'kube',
   'sizing',
   'workspace',
+  'structure',
   'live',
   'autoscale',
   'rules',
@@ -65,15 +66,16 @@ const layers: Readonly<Record<string, Layer>> = {
   kube: { ours: ['yaml'], packages: [], pure: true },
   sizing: { ours: ['yaml', 'kube'], packages: [], pure: true },
   workspace: { ours: ['yaml', 'kube'], packages: [], pure: true },
+  structure: { ours: ['yaml', 'kube'], packages: [], pure: true },
   live: { ours: ['yaml', 'kube'], packages: [], pure: true },
   autoscale: { ours: ['yaml', 'kube'], packages: [], pure: true },
   rules: {
-    ours: ['yaml', 'promql', 'kube', 'sizing', 'workspace', 'live', 'autoscale'],
+    ours: ['yaml', 'promql', 'kube', 'sizing', 'workspace', 'structure', 'live', 'autoscale'],
     packages: [],
     pure: true,
   },
   engine: {
-    ours: ['yaml', 'promql', 'kube', 'sizing', 'workspace', 'live', 'autoscale', 'rules'],
+    ours: ['yaml', 'promql', 'kube', 'sizing', 'workspace', 'structure', 'live', 'autoscale', 'rules'],
     packages: ['ignore'],
     pure: true,
   },
@@ -88,7 +90,11 @@ const layers: Readonly<Record<string, Layer>> = {
     pure: true,
   },
   protocol: { ours: [], types: ['panel', 'live', 'engine'], packages: [], pure: true },
-  schema: { ours: ['yaml', 'kube', 'workspace'], packages: ['yaml-language-server', 'node:*'], pure: false },
+  schema: {
+    ours: ['yaml', 'kube', 'workspace', 'structure'],
+    packages: ['yaml-language-server', 'node:*'],
+    pure: false,
+  },
   files: { ours: [], packages: ['ignore', 'node:*'], pure: false },
   sources: {
     ours: ['live', 'kube'],
@@ -279,6 +285,14 @@ describe('rules', () => {
         `${area}/${id}.ts`,
       );
     }
+  });
+
+  test('rules ask for kinds near an object, or for those that are looked for everywhere', () => {
+    // In a cell of a larger workspace the other kinds are not all there.
+    const found = everyText
+      .filter((path) => path.startsWith('server/src/rules/') && isTypeScript(path))
+      .filter((path) => /\bworkspace\s*\.(?:byKind|resources|files)\b/.test(codeOf(path)));
+    assert.deepEqual(found, []);
   });
 
   test('each document in rules/ belongs to a rule', () => {

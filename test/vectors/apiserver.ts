@@ -87,7 +87,10 @@ function documentStarts(text: string): readonly number[] {
   const starts: number[] = [];
   const marks = [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index);
   const first = marks[0] ?? text.length;
-  const lines = text.slice(0, first).replace(/^\uFEFF/, '').split(/\r?\n/);
+  const lines = text
+    .slice(0, first)
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/);
   if (lines.some((line) => !/^\s*(?:#|$)|^%/.test(line))) {
     starts.push(0);
   }

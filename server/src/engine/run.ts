@@ -2,6 +2,8 @@ import { isPodCarrier } from '../kube/pod-carriers';
 import type { Resource } from '../kube/resource';
 import { rules as allRules } from '../rules/index';
 import type { Fix, Needs, Place, Report, Rule, Severity } from '../rules/rule';
+import { noSchemas, type Schemas } from '../structure/schemas';
+import type { Structure } from '../structure/shape';
 import { mayMatter } from '../workspace/relevant-kinds';
 import { isSeenInOutline, type Workspace } from '../workspace/workspace';
 import type { PlacedDocument, YamlDocument, YamlProblem } from '../yaml/document';
@@ -46,6 +48,8 @@ export interface LintOptions {
   readonly rules?: readonly Rule[];
   /** What is at hand beside the document; rules that need more are skipped, and listed. */
   readonly provides?: { readonly workspace: boolean };
+  /** What objects may look like; absent: nothing is known of any kind. */
+  readonly schemas?: Schemas;
 }
 
 /**
@@ -64,6 +68,7 @@ export function lint(
     configFor,
     rules: options.rules ?? allRules,
     provides: { workspace: options.provides?.workspace ?? true },
+    schemas: options.schemas ?? noSchemas,
     errors: new Map(),
     elsewhere: new Map(),
   };
@@ -77,6 +82,7 @@ interface Session {
   readonly configFor: (uri: string) => Config;
   readonly rules: readonly Rule[];
   readonly provides: { readonly workspace: boolean };
+  readonly schemas: Schemas;
   readonly errors: Map<string, InternalError>;
   /** Whether a rule speaks about a resource of another file: worked out once. */
   readonly elsewhere: Map<string, Map<Resource, boolean>>;
@@ -226,6 +232,7 @@ interface CachedDocument {
   readonly rules: readonly Rule[];
   readonly roles: readonly string[];
   readonly effective: readonly Effective[];
+  readonly structures: readonly (Structure | undefined)[];
   /** By resource of the document. */
   readonly reports: readonly (readonly LocalReport[])[];
   readonly errors: readonly InternalError[];
@@ -296,7 +303,7 @@ function widerReports(
   for (const rule of planOf(session, place, resource).wider) {
     const why = unmetNeed(session, rule.needs);
     if (why === undefined) {
-      reports.push(...runRule(workspace, rule, resource, place, errors));
+      reports.push(...runRule(workspace, rule, resource, place, undefined, errors));
     } else {
       unmet.set(rule.id, why);
       isWhole = false;
@@ -318,13 +325,15 @@ function documentReports(
   effective: readonly Effective[],
 ): CachedDocument {
   const roles = resources.map(({ role }) => role);
+  const structures = resources.map(({ group, version, kind }) => session.schemas.of(group, version, kind));
   const known = cache.get(placed.document);
   if (
     known !== undefined &&
     known.uri === uri &&
     known.rules === session.rules &&
     sameItems(known.roles, roles) &&
-    sameItems(known.effective, effective)
+    sameItems(known.effective, effective) &&
+    sameItems(known.structures, structures)
   ) {
     return known;
   }
@@ -333,10 +342,18 @@ function documentReports(
     const place = effective[index];
     if (place === undefined) return [];
     return planOf(session, place, resource).document.flatMap((rule) =>
-      runRule(undefined, rule, resource, place, errors),
+      runRule(undefined, rule, resource, place, structures[index], errors),
     );
   });
-  const fresh = { uri, rules: session.rules, roles, effective, reports, errors: [...errors.values()] };
+  const fresh: CachedDocument = {
+    uri,
+    rules: session.rules,
+    roles,
+    effective,
+    structures,
+    reports,
+    errors: [...errors.values()],
+  };
   cache.set(placed.document, fresh);
   return fresh;
 }
@@ -377,7 +394,11 @@ function planOf(session: Session, effective: Effective, resource: Resource): Pla
 }
 
 function appliesTo(rule: Rule, resource: Resource): boolean {
-  return rule.kinds.includes(resource.kind) || (rule.kinds.includes('pod-carrier') && isPodCarrier(resource));
+  return (
+    rule.kinds.includes(resource.kind) ||
+    rule.kinds.includes('any') ||
+    (rule.kinds.includes('pod-carrier') && isPodCarrier(resource))
+  );
 }
 
 function unmetNeed(session: Session, needs: Needs): string | undefined {
@@ -399,6 +420,7 @@ function runRule(
   rule: Rule,
   resource: Resource,
   effective: Effective,
+  structure: Structure | undefined,
   errors: Map<string, InternalError>,
 ): LocalReport[] {
   const reports: LocalReport[] = [];
@@ -408,6 +430,7 @@ function runRule(
         if (workspace !== undefined) return workspace;
         throw new Error(`${rule.id} needs "${rule.needs}" and reads the workspace`);
       },
+      structure,
       options: effective.options(rule),
       models: effective.models,
       report(report) {
@@ -552,7 +575,7 @@ function speaksElsewhere(session: Session, id: string, resource: Resource): bool
     const effective = effectiveConfig(session.configFor(resource.uri), resource);
     speaks =
       effective.mayRun(rule) &&
-      runRule(session.workspace, rule, resource, effective, session.errors).some(
+      runRule(session.workspace, rule, resource, effective, undefined, session.errors).some(
         ({ accepted }) => accepted === undefined,
       );
     known.set(resource, speaks);

@@ -1,5 +1,6 @@
 import type { Resource } from '../kube/resource';
 import type { UserModel } from '../sizing/models/types';
+import type { Structure } from '../structure/shape';
 import type { Edit } from '../yaml/edit';
 import type { Entry, Span, YamlNode } from '../yaml/node';
 import type { Workspace } from '../workspace/workspace';
@@ -51,6 +52,8 @@ export interface Report {
 export interface RuleContext<Options> {
   /** For rules that need it only: what a rule of one document sees must not depend on other files. */
   readonly workspace: Workspace;
+  /** What an object of this kind may look like, for rules of one document; absent for kinds without a schema. */
+  readonly structure?: Structure | undefined;
   readonly options: Options;
   /** Models that the configuration of the file describes; they win over the catalogue. */
   readonly models: readonly UserModel[];
@@ -82,7 +85,7 @@ export interface RuleMeta {
   /** Severity in the `strict` preset, where it differs. */
   readonly strict?: Severity;
   readonly needs: Needs;
-  /** Kinds as in the manifest (`Deployment`), or `pod-carrier` for everything with a pod template. */
+  /** Kinds as in the manifest (`Deployment`), `pod-carrier` for everything with a pod template, or `any`. */
   readonly kinds: readonly string[];
   /** `safe`: all fixes may run in fix-all; `suggest`: some need a decision; `none`: it has none. */
   readonly fixable: 'safe' | 'suggest' | 'none';

@@ -1,0 +1,111 @@
+import type { JsonSchema } from './validators';
+
+/**
+ * What the packages do not say, or say otherwise than an API server does. Each statement was seen on a real API server
+ * or follows from its validation code (`pkg/apis/<group>/validation`) and from the definitions of the custom resources.
+ */
+
+/**
+ * Built-in kinds: `required` there tells Go's `omitempty`, which is not the same as being refused. These may be absent or
+ * zero.
+ */
+export const notRequired: Readonly<Record<string, readonly string[]>> = {
+  IoK8sApiCoreV1LimitRangeSpec: ['limits'],
+  IoK8sApiCoreV1ISCSIVolumeSource: ['lun'],
+  IoK8sApiCoreV1ISCSIPersistentVolumeSource: ['lun'],
+  IoK8sApiCoreV1SleepAction: ['seconds'],
+  IoK8sApiCoreV1HTTPHeader: ['value'],
+  IoK8sApiCoreV1Sysctl: ['value'],
+  IoK8sApiCoreV1PreferredSchedulingTerm: ['preference'],
+  IoK8sApiBatchV1PodFailurePolicy: ['rules'],
+  IoK8sApiStorageV1CSIDriver: ['spec'],
+  IoK8sApiResourceV1DeviceClass: ['spec'],
+  IoK8sApiResourceV1ResourceClaim: ['spec'],
+  IoK8sApiResourceV1ResourceClaimTemplate: ['spec'],
+  IoK8sApiResourceV1ResourceClaimTemplateSpec: ['spec'],
+};
+
+/** Built-in kinds: what validation wants beside. A `spec` whose own fields are required cannot be left out. */
+export const alsoRequired: Readonly<Record<string, readonly string[]>> = {
+  IoK8sApiAppsV1Deployment: ['spec'],
+  IoK8sApiAppsV1StatefulSet: ['spec'],
+  IoK8sApiAppsV1StatefulSetSpec: ['selector', 'template'],
+  IoK8sApiAppsV1DaemonSet: ['spec'],
+  IoK8sApiAppsV1ReplicaSet: ['spec'],
+  IoK8sApiAppsV1ReplicaSetSpec: ['template'],
+  IoK8sApiBatchV1Job: ['spec'],
+  IoK8sApiBatchV1JobTemplateSpec: ['spec'],
+  IoK8sApiCoreV1Pod: ['spec'],
+  IoK8sApiCoreV1PodTemplateSpec: ['spec'],
+  IoK8sApiCoreV1PersistentVolumeClaim: ['spec'],
+  IoK8sApiCoreV1PersistentVolumeClaimSpec: ['accessModes', 'resources'],
+  IoK8sApiCoreV1PersistentVolume: ['spec'],
+  IoK8sApiCoreV1PersistentVolumeSpec: ['accessModes', 'capacity'],
+  IoK8sApiNetworkingV1Ingress: ['spec'],
+  IoK8sApiRbacV1RoleRef: ['kind', 'name'],
+};
+
+/** Built-in kinds: values that validation allows, of fields whose type does not list them. */
+export const allowedValues: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  IoK8sApiAutoscalingV2MetricSpec: { type: ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'] },
+  IoK8sApiAutoscalingV2MetricTarget: { type: ['Utilization', 'Value', 'AverageValue'] },
+  IoK8sApiAutoscalingV2HPAScalingPolicy: { type: ['Percent', 'Pods'] },
+  IoK8sApiAutoscalingV2HPAScalingRules: { selectPolicy: ['Disabled', 'Max', 'Min'] },
+  IoK8sApimachineryPkgApisMetaV1LabelSelectorRequirement: {
+    operator: ['In', 'NotIn', 'Exists', 'DoesNotExist'],
+  },
+  IoK8sApiCoreV1ContainerResizePolicy: { restartPolicy: ['NotRequired', 'RestartContainer'] },
+  IoK8sApiRbacV1RoleRef: { kind: ['ClusterRole', 'Role'] },
+  IoK8sApiRbacV1Subject: { kind: ['Group', 'ServiceAccount', 'User'] },
+};
+
+/**
+ * Built-in kinds: optional fields that are pointers in Go, so that an empty text is a value, and none of those allowed.
+ * In other fields it stands for the default.
+ */
+export const emptyIsRefused: Readonly<Record<string, readonly string[]>> = {
+  IoK8sApiAutoscalingV2HPAScalingRules: ['selectPolicy'],
+  IoK8sApiBatchV1JobSpec: ['completionMode', 'podReplacementPolicy'],
+  IoK8sApiCoreV1AzureDiskVolumeSource: ['cachingMode'],
+  IoK8sApiCoreV1PersistentVolumeClaimSpec: ['volumeMode'],
+  IoK8sApiCoreV1PersistentVolumeSpec: ['volumeMode'],
+  IoK8sApiCoreV1PodSecurityContext: ['fsGroupChangePolicy', 'supplementalGroupsPolicy'],
+  IoK8sApiCoreV1PodSpec: ['preemptionPolicy'],
+  IoK8sApiCoreV1SecurityContext: ['procMount'],
+  IoK8sApiCoreV1ServiceSpec: ['internalTrafficPolicy', 'ipFamilyPolicy'],
+  IoK8sApiCoreV1TopologySpreadConstraint: ['nodeAffinityPolicy', 'nodeTaintsPolicy'],
+  IoK8sApiCoreV1VolumeMount: ['mountPropagation'],
+  IoK8sApiNetworkingV1NetworkPolicyPort: ['protocol'],
+  IoK8sApiPolicyV1PodDisruptionBudgetSpec: ['unhealthyPodEvictionPolicy'],
+  IoK8sApiStorageV1StorageClass: ['reclaimPolicy', 'volumeBindingMode'],
+};
+
+const labelKey =
+  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(/))?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$';
+const labelValue = '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$';
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+/** Custom resources: constraints of the installed definitions that are added after they are made from Go types. */
+export const constraints: Readonly<Record<string, Readonly<Record<string, Partial<JsonSchema>>>>> = {
+  IoK8sSigsKarpenterPkgApisV1NodeSelectorRequirementWithMinValues: {
+    key: { pattern: labelKey, maxLength: 316 },
+    operator: { enum: ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt', 'Gte', 'Lte'] },
+    values: { items: { type: 'string', pattern: labelValue, maxLength: 63 } },
+  },
+  IoK8sSigsKarpenterPkgApisV1ObjectMeta: {
+    labels: {
+      maxProperties: 100,
+      additionalProperties: { type: 'string', pattern: labelValue, maxLength: 63 },
+    },
+  },
+  IoK8sSigsKarpenterPkgApisV1Disruption: {
+    consolidationPolicy: { enum: ['WhenEmpty', 'WhenEmptyOrUnderutilized', 'Balanced'] },
+  },
+};
+
+/** Taints of Karpenter are those of Kubernetes with constraints of its own. */
+export const karpenterTaint: Readonly<Record<string, Partial<JsonSchema>>> = {
+  key: { minLength: 1, pattern: labelKey },
+  value: { pattern: labelKey },
+  effect: { enum: effects },
+};

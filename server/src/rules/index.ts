@@ -55,6 +55,7 @@ import missingCpuRequest from './resources/missing-cpu-request';
 import missingEfaForMultiNode from './placement/missing-efa-for-multi-node';
 import missingGpuNodeSelector from './placement/missing-gpu-node-selector';
 import missingGpuToleration from './scheduling/missing-gpu-toleration';
+import missingLivenessProbe from './probes/missing-liveness-probe';
 import missingMemoryLimit from './resources/missing-memory-limit';
 import missingMemoryRequest from './resources/missing-memory-request';
 import missingPdb from './availability/missing-pdb';
@@ -86,9 +87,12 @@ import nodepoolSingleZone from './karpenter/nodepool-single-zone';
 import nodepoolSpotOnly from './karpenter/nodepool-spot-only';
 import observabilityOnGpuNodes from './placement/observability-on-gpu-nodes';
 import outdatedNodeLabel from './placement/outdated-node-label';
+import pdbBelowTwo from './availability/pdb-below-two';
 import pdbBlocksDrain from './availability/pdb-blocks-drain';
+import pdbSelectsNothing from './availability/pdb-selects-nothing';
 import probePortUnknown from './probes/probe-port-unknown';
 import probesIdentical from './probes/probes-identical';
+import progressDeadlineTooShort from './probes/progress-deadline-too-short';
 import promqlSyntax from './keda/promql-syntax';
 import rayActorTakesEngineGpu from './model/ray-actor-takes-engine-gpu';
 import replicasWithAutoscaler from './autoscaling/replicas-with-autoscaler';
@@ -97,6 +101,7 @@ import rollingUpdateNeedsSpareGpu from './placement/rolling-update-needs-spare-g
 import schedulerPicksLargerNode from './placement/scheduler-picks-larger-node';
 import serviceNameBreaksEngine from './model/service-name-breaks-engine';
 import sharedMemoryAboveLimit from './sizing/shared-memory-above-limit';
+import singleReplica from './availability/single-replica';
 import startupBudgetTooShort from './probes/startup-budget-too-short';
 import suspiciousQuantity from './resources/suspicious-quantity';
 import tensorParallelExceedsGpus from './model/tensor-parallel-exceeds-gpus';
@@ -105,6 +110,7 @@ import topologySpreadSelectsNothing from './availability/topology-spread-selects
 import twoAutoscalers from './autoscaling/two-autoscalers';
 import unboundedMemoryVolume from './model/unbounded-memory-volume';
 import unknownNodeLabel from './placement/unknown-node-label';
+import volumeNotShareable from './availability/volume-not-shareable';
 import vpaConflictsWithHpa from './autoscaling/vpa-conflicts-with-hpa';
 import weightsExceedVram from './model/weights-exceed-vram';
 
@@ -165,6 +171,7 @@ export const rules: readonly Rule[] = [
   missingEfaForMultiNode,
   missingGpuNodeSelector,
   missingGpuToleration,
+  missingLivenessProbe,
   missingMemoryLimit,
   missingMemoryRequest,
   missingPdb,
@@ -196,9 +203,12 @@ export const rules: readonly Rule[] = [
   nodepoolSpotOnly,
   observabilityOnGpuNodes,
   outdatedNodeLabel,
+  pdbBelowTwo,
   pdbBlocksDrain,
+  pdbSelectsNothing,
   probePortUnknown,
   probesIdentical,
+  progressDeadlineTooShort,
   promqlSyntax,
   rayActorTakesEngineGpu,
   replicasWithAutoscaler,
@@ -207,6 +217,7 @@ export const rules: readonly Rule[] = [
   schedulerPicksLargerNode,
   serviceNameBreaksEngine,
   sharedMemoryAboveLimit,
+  singleReplica,
   startupBudgetTooShort,
   suspiciousQuantity,
   tensorParallelExceedsGpus,
@@ -215,6 +226,7 @@ export const rules: readonly Rule[] = [
   twoAutoscalers,
   unboundedMemoryVolume,
   unknownNodeLabel,
+  volumeNotShareable,
   vpaConflictsWithHpa,
   weightsExceedVram,
 ];
@@ -276,6 +288,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'missing-efa-for-multi-node': 'placement',
   'missing-gpu-node-selector': 'placement',
   'missing-gpu-toleration': 'scheduling',
+  'missing-liveness-probe': 'probes',
   'missing-memory-limit': 'resources',
   'missing-memory-request': 'resources',
   'missing-pdb': 'availability',
@@ -307,9 +320,12 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'nodepool-spot-only': 'karpenter',
   'observability-on-gpu-nodes': 'placement',
   'outdated-node-label': 'placement',
+  'pdb-below-two': 'availability',
   'pdb-blocks-drain': 'availability',
+  'pdb-selects-nothing': 'availability',
   'probe-port-unknown': 'probes',
   'probes-identical': 'probes',
+  'progress-deadline-too-short': 'probes',
   'promql-syntax': 'keda',
   'ray-actor-takes-engine-gpu': 'model',
   'replicas-with-autoscaler': 'autoscaling',
@@ -318,6 +334,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'scheduler-picks-larger-node': 'placement',
   'service-name-breaks-engine': 'model',
   'shared-memory-above-limit': 'sizing',
+  'single-replica': 'availability',
   'startup-budget-too-short': 'probes',
   'suspicious-quantity': 'resources',
   'tensor-parallel-exceeds-gpus': 'model',
@@ -326,6 +343,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'two-autoscalers': 'autoscaling',
   'unbounded-memory-volume': 'model',
   'unknown-node-label': 'placement',
+  'volume-not-shareable': 'availability',
   'vpa-conflicts-with-hpa': 'autoscaling',
   'weights-exceed-vram': 'model',
 };

@@ -1,24 +1,15 @@
 import { acceleratorsOfPod, acceleratorCount } from '../../kube/accelerators';
 import { podTemplates, type PodTemplate } from '../../kube/pod-carriers';
-import { isAbsent, type Resource } from '../../kube/resource';
+import type { Resource } from '../../kube/resource';
 import { amountsOf } from '../../sizing/nodes/resources';
 import type { Workspace } from '../../workspace/workspace';
 import { insertKey, replaceScalar, type Edits } from '../../yaml/edit';
-import {
-  entryOf,
-  isMap,
-  isNull,
-  isScalar,
-  itemsIn,
-  mapIn,
-  scalarIn,
-  textIn,
-  type MapNode,
-} from '../../yaml/node';
+import { entryOf, isMap, isScalar, itemsIn, mapIn, scalarIn, textIn, type MapNode } from '../../yaml/node';
 import { leastReplicas } from '../availability/least-replicas';
 import { titleOf } from '../naming';
 import { mayBePatched } from '../overlays';
-import { defineRule, type Fix, type Place, type Related, type Severity } from '../rule';
+import { rollingUpdate } from '../availability/rolling-update';
+import { defineRule, type Fix, type Related, type Severity } from '../rule';
 import { roomFor, tightest } from './pool-room';
 import { podOf, surroundingsOf } from './surroundings';
 import { amountWords } from './words';
@@ -41,7 +32,7 @@ export default defineRule({
     const replicas = leastReplicas(workspace, template)?.value;
     if (accelerator === undefined || each === undefined || each === 0) return;
     if (replicas === undefined || replicas === 0) return;
-    const update = updateOf(resource, spec, replicas);
+    const update = rollingUpdate(resource, spec, replicas);
     if (update === undefined || update.surge === 0 || mayBePatched(workspace, resource, 'strategy')) return;
     const spare = update.surge * each;
     // With a pod that may be missing the update goes on whether or not there is a spare GPU.
@@ -61,59 +52,6 @@ export default defineRule({
     });
   },
 });
-
-interface Update {
-  readonly surge: number;
-  readonly unavailable: number;
-  /** maxSurge is written. */
-  readonly written: boolean;
-  readonly at: Place | undefined;
-}
-
-/** How many pods an update adds and may miss; `undefined` when that is not known, or it starts anew. */
-function updateOf(resource: Resource, spec: MapNode, replicas: number): Update | undefined {
-  const strategy = mapIn(spec, 'strategy');
-  if (strategy === undefined) {
-    if (!isAbsent(resource, spec, 'strategy')) return undefined;
-    return {
-      surge: amountFor(undefined, replicas, true) ?? 0,
-      unavailable: amountFor(undefined, replicas, false) ?? 0,
-      written: false,
-      at: undefined,
-    };
-  }
-  const type = scalarIn(strategy, 'type');
-  if (
-    strategy.open ||
-    type?.unknown === true ||
-    (type !== undefined && !isNull(type) && type.text !== 'RollingUpdate')
-  )
-    return undefined;
-  const rolling = mapIn(strategy, 'rollingUpdate');
-  if (rolling?.open === true) return undefined;
-  const maxSurge = scalarIn(rolling, 'maxSurge');
-  const surge = amountFor(maxSurge, replicas, true);
-  const unavailable = amountFor(scalarIn(rolling, 'maxUnavailable'), replicas, false);
-  if (surge === undefined || unavailable === undefined) return undefined;
-  return {
-    surge,
-    unavailable,
-    written: !isNull(maxSurge),
-    at: isNull(maxSurge) ? (entryOf(strategy, 'rollingUpdate') ?? entryOf(spec, 'strategy')) : maxSurge,
-  };
-}
-
-/** A number of pods or a share of them; a surge is rounded up, what may be missing down. */
-function amountFor(node: ReturnType<typeof scalarIn>, replicas: number, up: boolean): number | undefined {
-  if (node?.unknown === true) return undefined;
-  const text = node === undefined || isNull(node) ? '25%' : node.text;
-  const percent = /^(\d+)%$/.exec(text)?.[1];
-  if (percent !== undefined) {
-    const share = (Number(percent) * replicas) / 100;
-    return up ? Math.ceil(share) : Math.floor(share);
-  }
-  return /^\d+$/.test(text) ? Number(text) : undefined;
-}
 
 interface Worse {
   readonly severity: Severity;

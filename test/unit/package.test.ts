@@ -42,6 +42,8 @@ test('the VSIX holds these files and no other', async () => {
     'dist/cli.js',
     'dist/client.js',
     'dist/server.js',
+    'dist/webview.css',
+    'dist/webview.js',
     'images/editor.png',
     'images/icon.png',
     'package.json',
@@ -83,7 +85,7 @@ test('the command line starts with a shebang, and no bundle names a machine path
   build();
   const text = (name: string) => readFileSync(join(root, 'dist', name), 'utf8');
   assert.ok(text('cli.js').startsWith('#!/usr/bin/env node\n'));
-  for (const name of ['cli.js', 'client.js', 'server.js']) {
+  for (const name of ['cli.js', 'client.js', 'server.js', 'webview.js']) {
     assert.ok(!text(name).includes(root), `${name} contains ${root}`);
     assert.ok(!text(name).includes('sourceMappingURL'), `${name} refers to a source map`);
   }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -44,6 +45,8 @@ export async function plimsoll(
     readStdin: () => Promise.resolve(Buffer.from(options.stdin ?? '')),
     ruleDocument: (id) => (id === 'request-above-limit' ? '# request-above-limit\n' : undefined),
     version: '1.2.3',
+    spareThreads: 0,
+    startHelper: () => assert.fail('no thread is to be started'),
   });
   return { code, stdout, stderr };
 }

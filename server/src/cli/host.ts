@@ -1,3 +1,5 @@
+import type { Helper } from './lint-cells';
+
 /** What the CLI needs of the world, passed in so that a test can stand in for all of it. */
 export interface Host {
   readonly cwd: string;
@@ -9,6 +11,9 @@ export interface Host {
   /** The Markdown document of a rule, when there is such a rule. */
   ruleDocument(id: string): string | undefined;
   readonly version: string;
+  /** How many threads may work beside this one. */
+  readonly spareThreads: number;
+  startHelper(): Helper;
 }
 
 export interface Output {

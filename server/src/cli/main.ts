@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, writeSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import type { Host, Output } from './host';
 
 /** The nearest `package.json` above the program: in the installed package, and in the source tree alike. */
@@ -42,6 +44,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const { runCli } = await import('./run');
+  const { startHelper } = await import('./threads');
   const host: Host = {
     cwd: process.cwd(),
     env: process.env,
@@ -57,18 +60,30 @@ async function main(argv: readonly string[]): Promise<number> {
       return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
     },
     version: version(),
+    // More threads than this wait for each other's memory, and for the reading of the files, more than they help.
+    spareThreads: Math.min(availableParallelism() - 1, 7),
+    startHelper: () => startHelper(__filename),
   };
   return runCli(argv, host);
 }
 
-main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    process.stderr.write(
-      `plimsoll: internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
-    process.exitCode = 2;
-  },
-);
+async function serve(): Promise<void> {
+  const { serveCells } = await import('./threads');
+  serveCells();
+}
+
+if (isMainThread) {
+  main(process.argv.slice(2)).then(
+    (code) => {
+      process.exitCode = code;
+    },
+    (error: unknown) => {
+      process.stderr.write(
+        `plimsoll: internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      );
+      process.exitCode = 2;
+    },
+  );
+} else {
+  void serve();
+}

@@ -8,7 +8,7 @@ const jsonPatch = /^\s*(?:-\s|\[)/;
 const operation = /(?:^|[\s{,"'-])op["']?\s*:/;
 
 /** A kustomization, or a file of JSON patches: text that can change objects of its directory tree. */
-export function isOverlayFile({ uri, text }: SourceFile): boolean {
+export function isOverlayFile({ uri, text }: Pick<SourceFile, 'uri' | 'text'>): boolean {
   return isKustomizationFile(pathOf(uri)) || (jsonPatch.test(text) && operation.test(text));
 }
 

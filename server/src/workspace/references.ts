@@ -230,7 +230,7 @@ function nodePools(workspace: Workspace, template: PodTemplate): readonly NodePo
   const here = judge(near);
   if (here.length > 0) return here;
   const elsewhere = workspace
-    .byKind('NodePool', 'karpenter.sh')
+    .everywhere('NodePool', 'karpenter.sh')
     .filter(
       (pool) =>
         pool.role !== 'kustomize-patch' &&

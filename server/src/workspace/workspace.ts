@@ -1,6 +1,7 @@
 import { isPodCarrier, podTemplates } from '../kube/pod-carriers';
 import type { DocumentRole, Resource } from '../kube/resource';
 import type { PlacedDocument, SourceFile, YamlDocument } from '../yaml/document';
+import type { SeenEverywhere } from './cells';
 import {
   buildIndex,
   updateIndex,
@@ -39,6 +40,11 @@ export interface Workspace {
   /** In order of the text; empty for an unknown file. */
   resourcesOf(uri: string): readonly Resource[];
   byKind(kind: string, group?: string): readonly Resource[];
+  /**
+   * As {@link byKind}, of the kinds that are looked for in all directories. Rules use this one: of other kinds a
+   * workspace that is a cell of a larger one does not have all.
+   */
+  everywhere(kind: SeenEverywhere, group: string): readonly Resource[];
   /**
    * The object of a name, seen from a scope: in that scope, else in the scopes that belong to it. A namespace that is
    * absent on either side matches. Nothing where several would do.
@@ -340,9 +346,11 @@ function create(files: ReadonlyMap<string, SourceFile>, layout: Layout, past?: P
     let found = neighbours.get(scope);
     if (found === undefined) {
       children ??= childrenOf(scopes.keys());
+      const parent = directoryOf(scope);
       const candidates = new Set([
         ...(layout.builtWith.get(scope) ?? []),
-        directoryOf(scope),
+        // A directory without objects is no scope: what lies below it has nothing else in common.
+        ...(scopes.get(parent).length > 0 ? [parent] : []),
         ...(children.get(scope) ?? []),
       ]);
       candidates.delete(scope);
@@ -384,6 +392,7 @@ function create(files: ReadonlyMap<string, SourceFile>, layout: Layout, past?: P
       const found = indexed(byKind).get(kind);
       return group === undefined ? found : found.filter((resource) => resource.group === group);
     },
+    everywhere: (kind, group) => workspace.byKind(kind, group),
     find: (kind, namespace, name, scope) => {
       const found = workspace.lookup(kind, namespace, name, scope);
       return found.state === 'found' ? found.resource : undefined;
@@ -462,4 +471,11 @@ function create(files: ReadonlyMap<string, SourceFile>, layout: Layout, past?: P
   return workspace;
 }
 
-export const Workspace: { readonly empty: Workspace } = { empty: create(new Map(), readLayout([])) };
+export const Workspace: {
+  readonly empty: Workspace;
+  /** A cell of a larger workspace, under the layout of all of it. */
+  cell(files: Iterable<SourceFile>, layout: Layout): Workspace;
+} = {
+  empty: create(new Map(), readLayout([])),
+  cell: (files, layout) => create(new Map([...files].map((file) => [file.uri, file])), layout),
+};

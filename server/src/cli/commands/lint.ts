@@ -1,21 +1,23 @@
 import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';
-import type { Configuration, Layers } from '../../engine/config';
-import { configurationOf, singleConfiguration } from '../../engine/config';
+import type { Layers } from '../../engine/config';
 import type { Finding, InternalError } from '../../engine/finding';
 import { fixFile } from '../../engine/fixes';
 import { ruleDocUrl, ruleMetas } from '../../engine/registry';
 import type { FileResult } from '../../engine/run';
-import { lint } from '../../engine/run';
 import { decodeText } from '../../files/text';
+import { layoutOf } from '../../workspace/cells';
 import { Workspace } from '../../workspace/workspace';
 import { parseFile } from '../../yaml/parse';
 import type { LintCommand } from '../arguments';
 import { UsageError } from '../arguments';
+import { applyBaseline, writeBaseline, type BaselineSummary } from '../baseline';
+import { readBases } from '../bases';
 import { collect, configsAbove } from '../collect';
 import { readText, writeText } from '../disk';
 import { format } from '../formats/format';
 import type { Host } from '../host';
+import { lintAll, readConfiguration, type ConfigurationTexts, type Helper } from '../lint-cells';
 import { displayPath } from '../paths';
 import type { FileReport, Notice, Report } from '../report';
 import { locator } from '../locate';
@@ -30,6 +32,8 @@ interface Input {
   readonly notices: Notice[];
   /** Something asked for could not be read. */
   readonly failed: boolean;
+  /** Threads that were started while the files were read, for as many files as that is worth. */
+  readonly helpers: readonly Helper[];
 }
 
 const uriOf = (path: string): string => pathToFileURL(path).href;
@@ -58,6 +62,7 @@ async function gather(command: LintCommand, host: Host): Promise<Input> {
     named === undefined ? [] : [named],
     { cwd: host.cwd, gitignore: command.gitignore },
   );
+  const helpers = helpersFor(collected.files.length, host);
   for (const { path, message } of collected.problems) {
     notices.push({ path: displayPath(path, host.cwd), rule: undefined, message });
   }
@@ -78,38 +83,42 @@ async function gather(command: LintCommand, host: Host): Promise<Input> {
       failed = readAll([path], host, configs, notices) || failed;
     }
   }
-  return { texts, reported: reported.sort(), configs, notices, failed };
+  return { texts, reported: reported.sort(), configs, notices, failed, helpers };
 }
 
-function configuration(
+function configurationTexts(
   command: LintCommand,
   host: Host,
   configs: ReadonlyMap<string, string>,
-): Configuration {
+): ConfigurationTexts {
   const layers: Layers = command.preset === undefined ? {} : { forced: { preset: command.preset } };
-  if (command.config === undefined) return configurationOf(configs, layers);
+  if (command.config === undefined) {
+    return { kind: 'found', texts: configs, layers, bases: readBases(configs) };
+  }
   const path = resolve(host.cwd, command.config);
   const read = readText(path);
   if ('problem' in read) throw new UsageError(`--config ${command.config}: ${read.problem}`);
-  return singleConfiguration(uriOf(path), read.text, uriOf(`${host.cwd}/`), layers);
+  const uri = uriOf(path);
+  const bases = readBases([[uri, read.text]]);
+  return { kind: 'named', uri, text: read.text, base: uriOf(`${host.cwd}/`), layers, bases };
 }
 
 /** `plimsoll lint`: exit code 0 clean, 1 errors or too many warnings, 2 when something could not be checked. */
 export async function lintCommand(command: LintCommand, host: Host): Promise<number> {
   const input = await gather(command, host);
-  const { configFor, problems } = configuration(command, host, input.configs);
-  let workspace = Workspace.empty.withAll([...input.texts].map(([uri, text]) => parseFile(uri, text)));
+  const configuration = configurationTexts(command, host, input.configs);
+  const { configFor, problems } = readConfiguration(configuration);
 
   const internal: InternalError[] = [];
   let fixed = 0;
   let fixedText: string | undefined;
   let failed = input.failed;
   if (command.fix) {
+    let workspace = Workspace.empty.withAll([...input.texts].map(([uri, text]) => parseFile(uri, text)));
     for (const uri of input.reported) {
-      const before = workspace.files.get(uri)?.text;
       const result = fixFile(workspace, uri, configFor, command.unsafe ? 'all' : 'safe');
       internal.push(...result.internalErrors);
-      if (result.text === before) continue;
+      if (result.text === input.texts.get(uri)) continue;
       if (command.stdinFilename === undefined) {
         const problem = writeText(uri, result.text);
         if (problem !== undefined) {
@@ -120,22 +129,34 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
       }
       fixed += result.fixed.length;
       workspace = result.workspace;
+      input.texts.set(uri, result.text);
     }
-    if (command.stdinFilename !== undefined)
-      fixedText = workspace.files.get(input.reported[0] ?? '')?.text ?? '';
+    if (command.stdinFilename !== undefined) fixedText = input.texts.get(input.reported[0] ?? '') ?? '';
   }
-  const outcome = lint(workspace, configFor, { uris: input.reported });
+  const texts = [...input.texts].map(([uri, text]) => ({ uri, text }));
+  const outcome = await lintAll(
+    { texts, layout: layoutOf(texts), configuration, reported: input.reported },
+    input.helpers,
+  );
   internal.push(...outcome.internalErrors);
 
+  const { baseline } = command;
+  const textOf = (uri: string): string | undefined => input.texts.get(uri);
+  if (baseline?.write === true) {
+    if (!failed && internal.length === 0) return writeBaseline(baseline.file, outcome.files, textOf, host);
+    host.stderr.write('plimsoll: nothing was recorded, for not all could be checked\n');
+  }
+  const baselined =
+    baseline?.write === false ? applyBaseline(baseline.file, outcome.files, textOf, host) : undefined;
   const report = makeReport({
     command,
     host,
-    workspace,
-    results: outcome.files,
+    results: baselined?.files ?? outcome.files,
     problems,
     input,
     internal,
     fixed,
+    baseline: baselined?.summary,
   });
   const text = format(report, command.format, command.color ?? wantsColor(host));
   if (fixedText !== undefined) {
@@ -149,6 +170,16 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
   return report.counts.error > 0 || report.counts.warning > command.maxWarnings ? 1 : 0;
 }
 
+/** With fewer files a second thread would be ready when all is done. */
+const FILES_WORTH_A_THREAD = 600;
+
+function helpersFor(files: number, host: Host): readonly Helper[] {
+  if (files < FILES_WORTH_A_THREAD) return [];
+  return Array.from({ length: Math.min(host.spareThreads, Math.floor(files / FILES_WORTH_A_THREAD)) }, () =>
+    host.startHelper(),
+  );
+}
+
 /** https://no-color.org and https://force-color.org */
 function wantsColor(host: Host): boolean {
   if ((host.env['NO_COLOR'] ?? '') !== '') return false;
@@ -159,19 +190,20 @@ function wantsColor(host: Host): boolean {
 interface Parts {
   readonly command: LintCommand;
   readonly host: Host;
-  readonly workspace: Workspace;
   readonly results: readonly FileResult[];
   /** What is wrong with configuration files, by URI. */
   readonly problems: ReadonlyMap<string, readonly Finding[]>;
   readonly input: Input;
   readonly internal: readonly InternalError[];
   readonly fixed: number;
+  readonly baseline: BaselineSummary | undefined;
 }
 
-function makeReport({ command, host, workspace, results, problems, input, internal, fixed }: Parts): Report {
+function makeReport(parts: Parts): Report {
+  const { command, host, results, problems, input, internal, fixed, baseline } = parts;
   const locate = locator(
     host.cwd,
-    (uri) => workspace.files.get(uri)?.text ?? input.configs.get(uri) ?? readConfig(uri),
+    (uri) => input.texts.get(uri) ?? input.configs.get(uri) ?? readConfig(uri),
   );
   const files: FileReport[] = [];
   const skipped: Notice[] = [...input.notices];
@@ -207,6 +239,7 @@ function makeReport({ command, host, workspace, results, problems, input, intern
     checkedFiles: results.length,
     counts,
     fixed,
+    baseline,
     skipped,
     // Each run over the files to fix them tells of the same crash again.
     internalErrors: [

@@ -138,9 +138,9 @@ function definedSomewhere(workspace: Workspace): readonly PoolSpec[] {
   let known = memo.get(workspace);
   if (known === undefined) {
     known = [
-      ...workspace.byKind('NodePool', 'karpenter.sh').map(readNodePool),
+      ...workspace.everywhere('NodePool', 'karpenter.sh').map(readNodePool),
       ...workspace
-        .byKind('ClusterConfig', 'eksctl.io')
+        .everywhere('ClusterConfig', 'eksctl.io')
         .flatMap((cluster) => readNodeGroups(cluster).map(({ spec }) => spec)),
     ];
     memo.set(workspace, known);

@@ -1,9 +1,14 @@
-import type { MetricType, Sample, Scrape } from '../live/scrape';
+import type { Sample, Scrape } from '../live/scrape';
 
 /**
  * The text format of Prometheus, and OpenMetrics: what engines and exporters answer at `/metrics`. Written after
  * https://prometheus.io/docs/instrumenting/exposition_formats/ and the OpenMetrics 1.0 specification.
  */
+
+export interface MetricsPage extends Scrape {
+  /** Lines that could not be read; the others count nevertheless. */
+  readonly problems: readonly string[];
+}
 
 const nameStart = /[A-Za-z_:]/;
 const nameRest = /[\w:.-]/;
@@ -12,9 +17,8 @@ const nameRest = /[\w:.-]/;
 const maxProblems = 20;
 
 /** Reads a metrics page that was printed at a time. Never throws: a line that cannot be read is a problem of its own. */
-export function parseExposition(text: string, at: number): Scrape {
+export function parseExposition(text: string, at: number): MetricsPage {
   const samples: Sample[] = [];
-  const types: Record<string, MetricType> = {};
   const problems: string[] = [];
   let line = 0;
   for (let start = 0; start < text.length;) {
@@ -26,8 +30,6 @@ export function parseExposition(text: string, at: number): Scrape {
     const first = content.search(/\S/);
     if (first === -1) continue;
     if (content[first] === '#') {
-      const type = /^\s*#\s*TYPE\s+("(?:[^"\\]|\\.)*"|\S+)\s+(\S+)\s*$/.exec(content);
-      if (type !== null) define(types, unquoted(type[1] ?? ''), typeOf(type[2] ?? ''));
       // OpenMetrics: nothing follows.
       if (/^\s*#\s*EOF\s*$/.test(content)) break;
       continue;
@@ -36,7 +38,7 @@ export function parseExposition(text: string, at: number): Scrape {
     if (typeof sample !== 'string') samples.push(sample);
     else if (problems.length < maxProblems) problems.push(`line ${line}: ${sample}`);
   }
-  return { at, samples, types, problems };
+  return { at, samples, problems };
 }
 
 /** Defined, not assigned: a label may be called `__proto__`. */
@@ -44,24 +46,8 @@ function define<T>(record: Record<string, T>, name: string, value: T): void {
   Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-function unquoted(text: string): string {
-  return text.startsWith('"') ? unescaped(text.slice(1, -1)) : text;
-}
-
 function unescaped(text: string): string {
   return text.replace(/\\(.)/g, (_, each: string) => (each === 'n' ? '\n' : each));
-}
-
-function typeOf(word: string): MetricType {
-  switch (word) {
-    case 'counter':
-    case 'gauge':
-    case 'histogram':
-    case 'summary':
-      return word;
-    default:
-      return 'unknown';
-  }
 }
 
 /** `name{label="value",...} value [timestamp] [# exemplar]`, and `{"name", label="value"} value`. Text: what is wrong. */

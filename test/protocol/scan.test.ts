@@ -317,6 +317,40 @@ describe('open documents', () => {
     await client.stop();
   });
 
+  test('are seen together with the manifests beside them where nothing is scanned', async () => {
+    const fs = memoryFileSystem({
+      '/one/app.yaml': deployment('chat'),
+      '/one/pdb.yaml': budget('chat'),
+      '/one/broken.yaml': pod('a'),
+      '/one/sub/pdb.yaml': budget('chat'),
+      '/one/large.yaml': `# ${'x'.repeat(2 * 1024 * 1024)}\n`,
+      '/two/app.yaml': deployment('chat'),
+      '/two/sub/pdb.yaml': budget('chat'),
+    });
+    const { client } = await start({ fs, folders: [] });
+    await client.ready();
+    const [one, two] = [uriOf('/one/app.yaml'), uriOf('/two/app.yaml')];
+    await client.open(one, deployment('chat'));
+    assert.deepEqual((await client.pull(one)).items, []);
+    await client.open(two, deployment('chat'));
+    assert.deepEqual(
+      (await client.pull(two)).items.map(({ code }) => code),
+      ['missing-pdb'],
+    );
+    // They are there to be referred to, and are not reported on.
+    assert.deepEqual(await found(client), ['/two/app.yaml']);
+    assert.deepEqual((await client.pull(uriOf('/one/broken.yaml'))).items, []);
+    assert.equal(client.statuses.at(-1)?.files, 2);
+    assert.deepEqual(client.statuses.at(-1)?.skipped, []);
+    fs.remove('/one/pdb.yaml');
+    await client.watched({ '/one/pdb.yaml': 'deleted' });
+    assert.deepEqual(
+      (await client.pull(one)).items.map(({ code }) => code),
+      ['missing-pdb'],
+    );
+    await client.stop();
+  });
+
   test('are the same file under whatever spelling of its URI', async () => {
     const { client } = await start({ files: { '/ws/a b.yaml': pod('a') } });
     await client.ready();

@@ -52,8 +52,10 @@ export interface Project {
    * was no time for the rest.
    */
   catchUp(isLate: () => boolean): boolean;
-  /** The manifests and configuration files that are checked. */
+  /** The manifests and configuration files that are checked, without those that are only there to be referred to. */
   checked(): Iterable<string>;
+  /** Whether a manifest is checked: it is open, or in a folder that is scanned. */
+  isChecked(key: string): boolean;
   isConfig(key: string): boolean;
   /** The newest texts of the configuration files, by key. */
   configTexts(): ReadonlyMap<string, string>;
@@ -65,6 +67,11 @@ export interface Project {
   configProblems(key: string): readonly Finding[];
   /** The newest text with its line starts; `undefined` for a file that is not known. */
   document(key: string): TextDocument | undefined;
+}
+
+/** Whether the files of a folder are to be found by walking it. */
+export function isScanned(folder: ProjectFolder): boolean {
+  return folder.path !== undefined && folder.settings.enable && folder.settings.workspaceScan.enable;
 }
 
 export function createProject(buffers: Buffers): Project {
@@ -104,6 +111,7 @@ export function createProject(buffers: Buffers): Project {
   };
   const isConfig = (key: string): boolean =>
     baseName(key) === configName || folders.some(({ configFile }) => configFile === key);
+  const isChecked = (key: string): boolean => buffers.get(key) !== undefined || isScanned(folderOf(key));
   const textOf = (key: string): string | undefined => buffers.get(key)?.document.getText() ?? disk.get(key);
 
   const touch = (key: string): void => {
@@ -232,9 +240,10 @@ export function createProject(buffers: Buffers): Project {
     },
     *checked() {
       bringUpToDate();
-      yield* files.keys();
+      for (const key of files.keys()) if (isChecked(key)) yield key;
       for (const key of configTexts.keys()) if (folderOf(key).settings.enable) yield key;
     },
+    isChecked,
     isConfig,
     configTexts: () => configTexts,
     setBases(next) {

@@ -68,7 +68,7 @@ export function createReports(
     if (project.isConfig(key))
       return project.folderOf(key).settings.enable ? project.configProblems(key) : [];
     const workspace = project.workspace();
-    if (!workspace.files.has(key)) return [];
+    if (!workspace.files.has(key) || !project.isChecked(key)) return [];
     const result = lint(workspace, project.configFor, { ...lintOptions(key), uris: [key] });
     result.internalErrors.forEach(tellCrash);
     return result.files[0]?.findings ?? [];

@@ -1,9 +1,10 @@
 import type { BaseText } from '../engine/extends';
 import { gatherBases } from '../engine/extends';
 import { configName, decodeText, isManifestName } from '../files/text';
-import type { Clock, FileSystem } from './environment';
+import type { Clock, FileSystem, FolderEntry } from './environment';
 import type { Cancellation } from './guard';
 import type { Project, ProjectFolder } from './project';
+import { isScanned } from './project';
 import { baseName, isWithin, joinPath, parentFolder, pathOfUri, uriKey, uriOfPath } from './uris';
 import type { FolderRules } from './walk';
 import { createFolderRules, gitIgnoreAbove, walkFolder, whyRefused } from './walk';
@@ -12,6 +13,8 @@ import { createFolderRules, gitIgnoreAbove, walkFolder, whyRefused } from './wal
 const batchSize = 16;
 /** Milliseconds of work after which everything else gets a turn. */
 const sliceLength = 5;
+/** Files that are read beside an open one: a folder of downloads is no application. */
+const mostBeside = 500;
 /** Bytes of a configuration that is extended. */
 const largestBase = 1024 * 1024;
 
@@ -29,8 +32,11 @@ export interface Scanner {
   changed(changes: ReadonlyMap<string, PathChange>): Promise<boolean>;
   /** A document was closed: the disk's text counts again. */
   closed(key: string): Promise<void>;
-  /** A document was opened, or its folder's settings changed: reads the configuration files above it. */
-  configsAbove(path: string): Promise<void>;
+  /**
+   * A document was opened, or its folder's settings changed: reads the configuration files above it and, where no scan
+   * does, the manifests beside it, since an autoscaler's target is often in the next file.
+   */
+  around(path: string): Promise<void>;
   /** A configuration file changed: reads what it extends. */
   bases(): Promise<void>;
 }
@@ -44,11 +50,6 @@ export function tooLarge(bytes: number, folder: ProjectFolder): string | undefin
   return `${number(size)} KiB is more than plimsoll.workspaceScan.maxFileSizeKiB (${number(limit)})`;
 }
 
-/** Whether the files of a folder are to be found by walking it. */
-export function isScanned(folder: ProjectFolder): boolean {
-  return folder.path !== undefined && folder.settings.enable && folder.settings.workspaceScan.enable;
-}
-
 export function createScanner(
   project: Project,
   fs: FileSystem,
@@ -60,6 +61,8 @@ export function createScanner(
   let scannedRoots: readonly string[] = [];
   /** Folders above manifests whose configuration file was looked for. */
   const lookedIn = new Set<string>();
+  /** Folders of open documents that no scan reads. */
+  const lookedBeside = new Set<string>();
 
   const roots = (): readonly string[] =>
     project.folders.filter(isScanned).flatMap(({ path }) => (path === undefined ? [] : [path]));
@@ -72,12 +75,12 @@ export function createScanner(
     }
   };
 
-  /** Reads a file, or says why not. */
-  const read = async (path: string): Promise<void> => {
+  /** Reads a file, or says why not; of one that is only there to be referred to, it says nothing. */
+  const read = async (path: string, isBeside = false): Promise<void> => {
     const key = uriOfPath(path);
     const gone = (reason: string | undefined): void => {
       project.setDisk(key, undefined);
-      if (!isOpen(key)) project.skip(key, reason);
+      if (!isOpen(key)) project.skip(key, isBeside ? undefined : reason);
     };
     try {
       const info = await fs.info(path);
@@ -100,8 +103,8 @@ export function createScanner(
   };
   let since = clock.now();
   const isLate = (): boolean => clock.now() - since > sliceLength;
-  const readAll = async (paths: readonly string[]): Promise<void> => {
-    await Promise.all(paths.map(read));
+  const readAll = async (paths: readonly string[], areBeside = false): Promise<void> => {
+    await Promise.all(paths.map((path) => read(path, areBeside)));
     while (!project.catchUp(isLate) || isLate()) {
       await clock.nextTurn();
       since = clock.now();
@@ -119,6 +122,32 @@ export function createScanner(
     const { generation } = project;
     await readConfigsAbove(path);
     if (project.generation !== generation) await bases();
+  };
+  /** Whether a file is on disk beside one that was opened where nothing is scanned. */
+  const isBeside = (path: string): boolean =>
+    lookedBeside.has(parentFolder(path) ?? '') &&
+    !isScanned(project.folderOf(uriOfPath(path))) &&
+    isManifestName(baseName(path)) &&
+    baseName(path) !== configName;
+  const beside = async (path: string): Promise<void> => {
+    const folder = parentFolder(path);
+    const { settings, ...home } = project.folderOf(uriOfPath(path));
+    if (folder === undefined || !settings.enable || isScanned({ settings, ...home })) return;
+    if (lookedBeside.has(folder)) return;
+    lookedBeside.add(folder);
+    let entries: readonly FolderEntry[];
+    try {
+      entries = await fs.readFolder(folder);
+    } catch {
+      // The open document is all there is to see.
+      return;
+    }
+    const paths = entries
+      .map(({ name }) => joinPath(folder, name))
+      .filter(isBeside)
+      .sort()
+      .slice(0, mostBeside);
+    for (let at = 0; at < paths.length; at += batchSize) await readAll(paths.slice(at, at + batchSize), true);
   };
   let gatherings = 0;
   /** Reads what the configuration files extend. Of two at a time the later one counts. */
@@ -212,6 +241,7 @@ export function createScanner(
         if (!isOpen(key)) project.skip(key, undefined);
       }
       lookedIn.clear();
+      lookedBeside.clear();
       for (const root of roots()) await readConfigsAbove(joinPath(root, configName));
       await namedConfigs();
       await bases();
@@ -221,10 +251,13 @@ export function createScanner(
       let again = false;
       const paths = new Set<string>();
       const gone: string[] = [];
+      const besides: string[] = [];
       for (const [path, change] of changes) {
         const folder = project.folderOf(uriOfPath(path));
         if (baseName(path) === '.gitignore') {
           again ||= isScanned(folder);
+        } else if (isBeside(path)) {
+          besides.push(path);
         } else if (counts(path) || baseName(path) === configName || isNamedConfig(uriOfPath(path))) {
           paths.add(path);
         } else if (change === 'deleted') {
@@ -243,6 +276,7 @@ export function createScanner(
       }
       const all = [...paths];
       for (let at = 0; at < all.length; at += batchSize) await readAll(all.slice(at, at + batchSize));
+      await readAll(besides, true);
       // Also a file that was not there before may be what is extended.
       await bases();
       return again;
@@ -252,11 +286,15 @@ export function createScanner(
       // Why its text did not count was about the buffer.
       project.skip(key, undefined);
       if (path === undefined) return;
-      if (counts(path) || project.isConfig(key)) await read(path);
+      if (isBeside(path)) await read(path, true);
+      else if (counts(path) || project.isConfig(key)) await read(path);
       else project.setDisk(key, undefined);
       if (project.isConfig(key) || project.isBase(key)) await bases();
     },
-    configsAbove,
+    async around(path) {
+      await configsAbove(path);
+      await beside(path);
+    },
     bases,
   };
 

@@ -31,6 +31,7 @@ import { createDelivery } from './delivery';
 import type { Clock, FileSystem } from './environment';
 import type { Cancellation, Log, Stage } from './guard';
 import { cancelled, createGuard, InvalidParams } from './guard';
+import { editorCapabilities, registerEditorFeatures } from './editor-features';
 import { hoverAt } from './hover';
 import {
   changesOf,
@@ -44,11 +45,11 @@ import {
   stringOf,
 } from './params';
 import type { ProjectFolder } from './project';
-import { createProject } from './project';
+import { createProject, isScanned } from './project';
 import { createQueue } from './queue';
 import { createReports } from './reports';
 import type { PathChange } from './scanner';
-import { createScanner, isScanned, tooLarge } from './scanner';
+import { createScanner, tooLarge } from './scanner';
 import { parseSettings } from './settings';
 import { baseName, pathOfUri, uriKey, uriOfPath } from './uris';
 
@@ -143,7 +144,16 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     clock,
     guard,
     log,
+    () => editorFeatures.pause(),
   );
+  const editorFeatures = registerEditorFeatures({
+    connection,
+    guard,
+    project,
+    capabilities: () => capabilities,
+    isOpen,
+    settled,
+  });
   project.setFolders([], folderOf(undefined, parseSettings(undefined, isRule).settings));
 
   // -------------------------------------------------------------------------------------------------------------
@@ -354,7 +364,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     if (buffer === undefined) return;
     project.skip(key, tooLarge(buffer.document.getText().length, project.folderOf(key)));
     const path = pathOfUri(key);
-    if (path !== undefined) await scanner.configsAbove(path);
+    if (path !== undefined) await scanner.around(path);
     if (project.isConfig(key) || project.isBase(key)) await scanner.bases();
   }
 
@@ -398,6 +408,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
           ? { codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, fixAllKind] } }
           : {}),
         hoverProvider: true,
+        ...editorCapabilities,
         ...(isOurClient ? {} : { executeCommandProvider: { commands: [explainRuleCommand] } }),
         workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
       },
@@ -616,7 +627,8 @@ export function createServer(connection: Connection, dependencies: ServerDepende
       if (cancellation.isCancellationRequested) throw cancelled();
       if (!project.folderOf(key).settings.hover.enable) return null;
       const formats = capabilities.textDocument?.hover?.contentFormat ?? [];
-      return hoverAt(key, position, project, reports, formats.includes(MarkupKind.Markdown)) ?? null;
+      const markdown = formats.includes(MarkupKind.Markdown);
+      return hoverAt(key, position, project, reports, { markdown, showsMessages: isOurClient }) ?? null;
     }),
   );
 

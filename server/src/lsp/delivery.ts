@@ -68,6 +68,8 @@ export function createDelivery(
   clock: Clock,
   guard: Guard,
   log: Log,
+  /** Called when everything was looked at after a change. */
+  onSettled: () => void = () => undefined,
 ): Delivery {
   /** The result that the client holds, by key. */
   const delivered = new Map<string, string>();
@@ -223,6 +225,7 @@ export function createDelivery(
     sendStatus();
     answerWaiting();
     refreshIfOutdated();
+    onSettled();
   };
   const settle = (): Promise<void> =>
     guard.background('checking the workspace', async () => {

@@ -1,7 +1,10 @@
 import type { Hover, Position } from 'vscode-languageserver';
 import { MarkupKind } from 'vscode-languageserver';
+import { cardMarkdown, cardText, escapeMarkdown } from '../editor/card';
+import { hoverFor, type HoverAnswer } from '../editor/hover';
 import type { Finding } from '../engine/finding';
 import { ruleDocUrl, ruleMeta } from '../engine/registry';
+import type { Span } from '../yaml/node';
 import { toRange } from './convert';
 import type { Project } from './project';
 import type { Reports } from './reports';
@@ -9,51 +12,88 @@ import type { Reports } from './reports';
 /** Most findings shown at one place. */
 const most = 5;
 
-/** What is known about the place: for each finding there its rule, the message, and what it rests on. */
+export interface HoverAbilities {
+  readonly markdown: boolean;
+  /** The client shows the messages of diagnostics in its hovers by itself. */
+  readonly showsMessages: boolean;
+}
+
+/**
+ * What is known about the place: what a model needs, where a pod can run; and for each finding there its rule, the
+ * message, and what it rests on.
+ */
 export function hoverAt(
   key: string,
   position: Position,
   project: Project,
   reports: Reports,
-  markdown: boolean,
+  abilities: HoverAbilities,
 ): Hover | undefined {
   const document = project.document(key);
   if (document === undefined) return undefined;
   const offset = document.offsetAt(position);
-  const here = reports.of(key).findings.filter(({ at }) => at.start <= offset && offset <= at.end);
-  const [first] = here;
+  const known = hoverFor(project.workspace(), key, offset, project.configFor(key).models);
+  const parts = [...cardParts(known, abilities), ...findingParts(key, offset, reports, known, abilities)];
+  const [first] = parts;
   if (first === undefined) return undefined;
-  const shown = here.slice(0, most).map((finding) => (markdown ? asMarkdown(finding) : asText(finding)));
-  if (here.length > most) shown.push(`${here.length - most} more findings here`);
-  const narrowest = here.reduce((a, b) => (b.at.end - b.at.start < a.at.end - a.at.start ? b : a), first);
+  const narrowest = parts.reduce((a, b) => (b.at.end - b.at.start < a.at.end - a.at.start ? b : a), first);
   return {
     contents: {
-      kind: markdown ? MarkupKind.Markdown : MarkupKind.PlainText,
-      value: shown.join(markdown ? '\n\n---\n\n' : '\n\n'),
+      kind: abilities.markdown ? MarkupKind.Markdown : MarkupKind.PlainText,
+      value: parts.map(({ text }) => text).join(abilities.markdown ? '\n\n---\n\n' : '\n\n'),
     },
     range: toRange(document, narrowest.at),
   };
 }
 
-function asMarkdown(finding: Finding): string {
+interface Part {
+  readonly at: Span;
+  readonly text: string;
+}
+
+function cardParts(known: HoverAnswer | undefined, { markdown }: HoverAbilities): readonly Part[] {
+  return (known?.cards ?? []).map((card) => ({
+    at: known?.at ?? { start: 0, end: 0 },
+    text: markdown ? cardMarkdown(card) : cardText(card),
+  }));
+}
+
+function findingParts(
+  key: string,
+  offset: number,
+  reports: Reports,
+  known: HoverAnswer | undefined,
+  { markdown, showsMessages }: HoverAbilities,
+): readonly Part[] {
+  const here = reports
+    .of(key)
+    .findings.filter(({ at }) => at.start <= offset && offset <= at.end)
+    // What the client does not tell by itself: the rule, and what the message rests on, unless the card says that.
+    .filter(({ evidence = [] }) => !showsMessages || (evidence.length > 0 && known === undefined));
+  const parts = here.slice(0, most).map((finding): Part => ({
+    at: finding.at,
+    text: markdown ? asMarkdown(finding, !showsMessages) : asText(finding, !showsMessages),
+  }));
+  const last = here.at(-1);
+  return last === undefined || here.length <= most
+    ? parts
+    : [...parts, { at: last.at, text: `${here.length - most} more findings here` }];
+}
+
+function asMarkdown(finding: Finding, withMessage: boolean): string {
   const evidence = (finding.evidence ?? []).map((line) => `- ${escapeMarkdown(line)}`);
   return [
     `**${escapeMarkdown(ruleMeta(finding.rule)?.summary ?? finding.rule)}** ([${finding.rule}](${ruleDocUrl(finding.rule)}))`,
-    escapeMarkdown(finding.message),
+    ...(withMessage ? [escapeMarkdown(finding.message)] : []),
     ...(evidence.length === 0 ? [] : [evidence.join('\n')]),
   ].join('\n\n');
 }
 
-function asText(finding: Finding): string {
+function asText(finding: Finding, withMessage: boolean): string {
   return [
     `${ruleMeta(finding.rule)?.summary ?? finding.rule} (${finding.rule})`,
-    finding.message,
+    ...(withMessage ? [finding.message] : []),
     ...(finding.evidence ?? []).map((line) => `  - ${line}`),
     ruleDocUrl(finding.rule),
   ].join('\n');
-}
-
-/** Names come from manifests that anybody may have written: nothing in them becomes a link, an image or HTML. */
-export function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_[\]<>~&]/g, '\\$&').replace(/\s*[\r\n]+\s*/g, ' ');
 }

@@ -40,6 +40,7 @@ export function parseSettings(value: unknown, isRule: (id: string) => boolean): 
   const group = (name: string): Readonly<Record<string, unknown>> =>
     read(value, name, {}, 'an object', isFields);
   const hover = group('hover');
+  const hints = group('inlayHints');
   const scan = group('workspaceScan');
   const rules: Record<string, RuleLevel> = {};
   for (const [id, level] of Object.entries(group('rules'))) {
@@ -71,6 +72,29 @@ export function parseSettings(value: unknown, isRule: (id: string) => boolean): 
       ),
       hover: {
         enable: read(hover, 'hover.enable', defaultSettings.hover.enable, 'true or false', isBoolean),
+      },
+      inlayHints: {
+        models: read(
+          hints,
+          'inlayHints.models',
+          defaultSettings.inlayHints.models,
+          'true or false',
+          isBoolean,
+        ),
+        nodePools: read(
+          hints,
+          'inlayHints.nodePools',
+          defaultSettings.inlayHints.nodePools,
+          'true or false',
+          isBoolean,
+        ),
+        workloads: read(
+          hints,
+          'inlayHints.workloads',
+          defaultSettings.inlayHints.workloads,
+          'true or false',
+          isBoolean,
+        ),
       },
       workspaceScan: {
         enable: read(

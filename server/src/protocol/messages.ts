@@ -33,6 +33,26 @@ export interface LintWorkspaceResult {
   readonly skipped: readonly SkippedFile[];
 }
 
+/**
+ * Client to server, request with a text document and, where one object of it is meant, a position. Answers `null` where
+ * there is no model server.
+ */
+export const sizingReportRequest = 'plimsoll/sizingReport';
+
+export interface SizingReportParams {
+  readonly textDocument: { readonly uri: string };
+  readonly position?: { readonly line: number; readonly character: number };
+}
+
+export interface SizingReportResult {
+  readonly title: string;
+  /** A Markdown document. */
+  readonly markdown: string;
+}
+
+/** A command of the client that code actions name; its arguments are a document's URI and a position in it. */
+export const showSizingReportCommand = 'plimsoll.showSizingReport';
+
 /** What a client may pass in `InitializeParams.initializationOptions`; a client that passes nothing is served too. */
 export interface InitializationOptions {
   /**

@@ -12,6 +12,14 @@ export interface Settings {
   /** Absolute, or relative to the workspace folder; empty: the nearest `.plimsoll.yaml` above the manifest. */
   readonly configFile: string;
   readonly hover: { readonly enable: boolean };
+  readonly inlayHints: {
+    /** At a model: its weights, and whether it fits. */
+    readonly models: boolean;
+    /** At a NodePool: how many types it launches, with how many GPUs, at what price. */
+    readonly nodePools: boolean;
+    /** At what a pod asks of accelerators: the cheapest type that it can run on. */
+    readonly workloads: boolean;
+  };
   readonly workspaceScan: {
     /** Off: only open files are read. */
     readonly enable: boolean;
@@ -33,5 +41,6 @@ export const defaultSettings: Settings = {
   rules: {},
   configFile: '',
   hover: { enable: true },
+  inlayHints: { models: true, nodePools: true, workloads: true },
   workspaceScan: { enable: true, maxFileSizeKiB: 1024 },
 };

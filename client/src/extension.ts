@@ -4,9 +4,11 @@ import { openRuleDocumentationCommand } from '../../server/src/protocol/messages
 import { createConfig } from './commands/create-config';
 import { lintWorkspace } from './commands/lint-workspace';
 import { openRuleDocumentation } from './commands/open-rule-documentation';
+import { createProductionReadiness } from './commands/production-readiness';
 import { restartServer } from './commands/restart-server';
 import type { Services } from './commands/services';
 import { showOutput } from './commands/show-output';
+import { createSizingReports, showSizingReport } from './commands/show-sizing-report';
 import { createLanguageClient } from './language-client';
 import { createStatusItem } from './status';
 
@@ -14,6 +16,7 @@ import { createStatusItem } from './status';
 export async function activate(context: ExtensionContext): Promise<void> {
   const output = window.createOutputChannel('Plimsoll', { log: true });
   const client = createLanguageClient(context.asAbsolutePath('dist/server.js'), output);
+  const reports = createSizingReports();
   const services: Services = { extensionUri: context.extensionUri, client, output };
 
   context.subscriptions.push(
@@ -23,7 +26,12 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand('plimsoll.lintWorkspace', () => lintWorkspace(services)),
     commands.registerCommand('plimsoll.restartServer', () => restartServer(services)),
     commands.registerCommand('plimsoll.showOutput', () => showOutput(services)),
+    reports,
+    commands.registerCommand('plimsoll.showSizingReport', (uri?: unknown, position?: unknown) =>
+      showSizingReport(services, reports, uri, position),
+    ),
     commands.registerCommand('plimsoll.createConfig', () => createConfig()),
+    ...createProductionReadiness(services),
     commands.registerCommand(openRuleDocumentationCommand, (rule?: unknown) =>
       openRuleDocumentation(services, rule),
     ),

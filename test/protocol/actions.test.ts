@@ -201,7 +201,7 @@ describe('code actions', () => {
 
 describe('hover', () => {
   test('tells the rule, the message and what it rests on, and lets no name become markup', async () => {
-    const { client } = await start();
+    const { client } = await start({ initializationOptions: {} });
     await client.open(a, pod('chat', '"[x](command:y)"'));
     const hover = await client.hover(a, { line: 6, character: 8 });
     assert.ok(hover !== null && typeof hover.contents === 'object' && 'kind' in hover.contents);
@@ -213,8 +213,21 @@ describe('hover', () => {
     await client.stop();
   });
 
+  test('leaves the message to a client that shows it by itself', async () => {
+    const { client } = await start();
+    await client.open(a, pod('chat'));
+    const hover = await client.hover(a, { line: 6, character: 8 });
+    assert.ok(hover !== null && typeof hover.contents === 'object' && 'kind' in hover.contents);
+    assert.doesNotMatch(hover.contents.value, /has no/);
+    assert.match(
+      hover.contents.value,
+      /request-above-limit\.md\)\)\n\n- one image is needed\n- none was found/,
+    );
+    await client.stop();
+  });
+
   test('is plain text for a client that wants that', async () => {
-    const { client } = await start({ capabilities: pushedClient });
+    const { client } = await start({ capabilities: pushedClient, initializationOptions: {} });
     await client.open(a, pod('chat'));
     const hover = await client.hover(a, { line: 6, character: 8 });
     assert.ok(hover !== null && typeof hover.contents === 'object' && 'kind' in hover.contents);

@@ -97,7 +97,7 @@ function fitWords(
   const { weightsFit, contextFits, kv } = estimate;
   if (weightsFit === 'no') return [`does not fit ${gpus}`];
   if (contextFits === 'no' && largestLength !== undefined)
-    return [`${gpus} have room for about ${aboutTokens(largestLength.expected)} tokens`];
+    return [`${gpus}: room for about ${aboutTokens(largestLength.expected)} tokens`];
   if (fits !== 'yes') return [];
   return [
     `fits ${gpus}`,

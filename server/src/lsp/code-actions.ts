@@ -4,7 +4,13 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileEdit, Finding } from '../engine/finding';
 import { compatibleFixes, fixFile } from '../engine/fixes';
 import { suppressionsFor } from '../engine/suppress';
-import { explainRuleCommand, openRuleDocumentationCommand } from '../protocol/messages';
+import { placeAt } from '../editor/place';
+import { serverPlaceAt } from '../editor/server-places';
+import {
+  explainRuleCommand,
+  openRuleDocumentationCommand,
+  showSizingReportCommand,
+} from '../protocol/messages';
 import type { Span } from '../yaml/node';
 import { diagnosticSource, toTextEdit } from './convert';
 import type { Project } from './project';
@@ -13,10 +19,13 @@ import type { FileReport, Reports } from './reports';
 /** All safe fixes of a file at once; editors can run it when a file is saved. */
 export const fixAllKind = `${CodeActionKind.SourceFixAll}.plimsoll`;
 
+/** Shows what a model server needs; a kind of its own, so that nobody takes it for a fix. */
+export const sizingReportKind = 'plimsoll.report';
+
 export interface ActionAbilities {
   /** The client takes edits that name the version of the document they were made for. */
   readonly versionedEdits: boolean;
-  /** The client has a command of its own that opens a rule's documentation. */
+  /** The client has commands of its own that open a rule's documentation and a sizing report. */
   readonly openRuleDocumentation: boolean;
 }
 
@@ -83,6 +92,9 @@ export function codeActions(
       });
     }
   }
+  if (abilities.openRuleDocumentation && wants(context, sizingReportKind)) {
+    actions.push(...sizingActions(key, document, range, project));
+  }
   const isAsked = context.only !== undefined || context.triggerKind !== CodeActionTriggerKind.Automatic;
   if (isAsked && wants(context, fixAllKind)) {
     const edits = fixAll(key, report, project, reports);
@@ -91,6 +103,19 @@ export function codeActions(
     }
   }
   return actions;
+}
+
+/** A report changes nothing: it is offered beside the fixes, where something is said about a model server's memory. */
+function sizingActions(key: string, document: TextDocument, range: Range, project: Project): CodeAction[] {
+  const place = placeAt(project.workspace(), key, document.offsetAt(range.start));
+  if (place?.resource === undefined) return [];
+  const found = serverPlaceAt(place.resource, place.offset);
+  if (found === undefined || found.server.model.state !== 'known') return [];
+  const title = 'Show sizing report';
+  const given = [document.uri, range.start];
+  return [
+    { title, kind: sizingReportKind, command: { title, command: showSizingReportCommand, arguments: given } },
+  ];
 }
 
 function touches(a: Span, b: Span): boolean {

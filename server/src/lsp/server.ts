@@ -21,12 +21,12 @@ import {
 } from 'vscode-languageserver';
 import type { LintOptions } from '../engine/run';
 import { ruleDocUrl, ruleMeta } from '../engine/registry';
-import type { LintWorkspaceResult } from '../protocol/messages';
-import { explainRuleCommand, lintWorkspaceRequest } from '../protocol/messages';
+import type { LintWorkspaceResult, ReadinessDocument } from '../protocol/messages';
+import { explainRuleCommand, lintWorkspaceRequest, readinessRequest } from '../protocol/messages';
 import type { Settings } from '../protocol/settings';
 import { settingsSection } from '../protocol/settings';
 import { createBuffers } from './buffers';
-import { codeActions, fixAllKind } from './code-actions';
+import { codeActions, fixAllKind, sizingReportKind } from './code-actions';
 import { createDelivery } from './delivery';
 import type { Clock, FileSystem } from './environment';
 import type { Cancellation, Log, Stage } from './guard';
@@ -47,6 +47,7 @@ import {
 import type { ProjectFolder } from './project';
 import { createProject, isScanned } from './project';
 import { createQueue } from './queue';
+import { readinessDocument } from './readiness';
 import { createReports } from './reports';
 import type { PathChange } from './scanner';
 import { createScanner, tooLarge } from './scanner';
@@ -405,7 +406,11 @@ export function createServer(connection: Connection, dependencies: ServerDepende
           workspaceDiagnostics: true,
         },
         ...(actions
-          ? { codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, fixAllKind] } }
+          ? {
+              codeActionProvider: {
+                codeActionKinds: [CodeActionKind.QuickFix, fixAllKind, sizingReportKind],
+              },
+            }
           : {}),
         hoverProvider: true,
         ...editorCapabilities,
@@ -672,6 +677,20 @@ export function createServer(connection: Connection, dependencies: ServerDepende
   // Whether it has parameters or none, the last argument is the cancellation.
   connection.onRequest(lintWorkspaceRequest, (...given: unknown[]) =>
     lintWorkspace(undefined, given.at(-1) as CancellationToken),
+  );
+
+  connection.onRequest(
+    readinessRequest,
+    guard.request(
+      readinessRequest,
+      async (params: unknown, cancellation: Cancellation): Promise<ReadinessDocument> => {
+        const uri = isFields(params) ? params['uri'] : undefined;
+        const key = typeof uri === 'string' ? uriKey(uri) : undefined;
+        await settled(key);
+        if (cancellation.isCancellationRequested) throw cancelled();
+        return readinessDocument(project, key);
+      },
+    ),
   );
 
   return {

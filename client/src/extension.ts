@@ -4,6 +4,7 @@ import { openRuleDocumentationCommand } from '../../server/src/protocol/messages
 import { createConfig } from './commands/create-config';
 import { lintWorkspace } from './commands/lint-workspace';
 import { openRuleDocumentation } from './commands/open-rule-documentation';
+import { createReadinessPage, productionReadiness } from './commands/production-readiness';
 import { createProductionReadiness } from './commands/production-readiness';
 import { restartServer } from './commands/restart-server';
 import type { Services } from './commands/services';
@@ -17,6 +18,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const output = window.createOutputChannel('Plimsoll', { log: true });
   const client = createLanguageClient(context.asAbsolutePath('dist/server.js'), output);
   const reports = createSizingReports();
+  const readinessPage = createReadinessPage();
   const services: Services = { extensionUri: context.extensionUri, client, output };
 
   context.subscriptions.push(
@@ -31,6 +33,10 @@ export async function activate(context: ExtensionContext): Promise<void> {
       showSizingReport(services, reports, uri, position),
     ),
     commands.registerCommand('plimsoll.createConfig', () => createConfig()),
+    readinessPage,
+    commands.registerCommand('plimsoll.productionReadiness', () =>
+      productionReadiness(services, readinessPage),
+    ),
     ...createProductionReadiness(services),
     commands.registerCommand(openRuleDocumentationCommand, (rule?: unknown) =>
       openRuleDocumentation(services, rule),

@@ -55,7 +55,18 @@ export interface FitCommand {
   readonly gitignore: boolean;
 }
 
+export interface ReadinessCommand {
+  readonly command: 'readiness';
+  readonly paths: readonly string[];
+  /** `name` or `namespace/name`; `undefined` for all that serves or is scaled. */
+  readonly workload: string | undefined;
+  readonly config: string | undefined;
+  readonly format: 'text' | 'json' | 'markdown';
+  readonly gitignore: boolean;
+}
+
 export type Command =
+  | ReadinessCommand
   | LintCommand
   | FitCommand
   | SizeCommand
@@ -80,6 +91,7 @@ Commands:
   size <model>      Tell what a model needs, and where it fits; -f reads it from manifests
   baseline [paths]  Record the findings that are there, so that lint --baseline fails on new ones only
   fit [paths]       Say on which instance types the workloads can run, at what price, and else why not
+  readiness [paths] Go through the production-readiness checklist for each workload
   rules             List all rules
   explain <rule>    Print the documentation of a rule
 
@@ -156,6 +168,20 @@ Options:
   --no-gitignore            Also read what .gitignore names in folders
 
 Exit codes: 0 every workload fits or may, 1 one cannot run on any type, 2 bad usage or a failure
+`,
+  readiness: `Usage: plimsoll readiness [paths] [options]
+
+Goes through the production-readiness checklist for autoscaling on EKS, nineteen items for each workload that answers
+requests or is scaled: each passes, fails, does not apply or is unknown, with what decides it. What stands in no file
+that was read is unknown, and no pass. Without paths: the current folder.
+
+Options:
+  --workload <name>         Only this workload, by its name or as namespace/name
+  --format <format>         text (default), json or markdown
+  --config <file>           Use this configuration instead of the nearest .plimsoll.yaml
+  --no-gitignore            Also read what .gitignore names in folders
+
+Exit codes: 0 nothing fails, 1 an item fails, 2 bad usage or a failure
 `,
   rules: `Usage: plimsoll rules [--format text|json]
 
@@ -335,6 +361,28 @@ function parseFit(args: readonly string[]): Command {
   };
 }
 
+function parseReadiness(args: readonly string[]): Command {
+  const { values, positionals } = parse(args, {
+    workload: { type: 'string' },
+    format: { type: 'string' },
+    config: { type: 'string' },
+    'no-gitignore': { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (values.help === true) return { command: 'help', topic: 'readiness' };
+  if (positionals.includes('-')) {
+    throw new UsageError('plimsoll readiness looks at several files together; it reads no standard input');
+  }
+  return {
+    command: 'readiness',
+    paths: positionals,
+    workload: values.workload,
+    config: values.config,
+    format: oneOf('--format', values.format ?? 'text', ['text', 'json', 'markdown'] as const),
+    gitignore: values['no-gitignore'] !== true,
+  };
+}
+
 /** Reads the arguments after the program's name. Throws {@link UsageError}. */
 export function parseArguments(argv: readonly string[]): Command {
   const [first, ...rest] = argv;
@@ -354,6 +402,8 @@ export function parseArguments(argv: readonly string[]): Command {
       return parseBaseline(rest);
     case 'fit':
       return parseFit(rest);
+    case 'readiness':
+      return parseReadiness(rest);
     case 'size':
       return parseSize(rest);
     case 'rules': {

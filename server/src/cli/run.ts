@@ -2,6 +2,7 @@ import { help, parseArguments, UsageError } from './arguments';
 import { explain } from './commands/explain';
 import { fitCommand } from './commands/fit';
 import { lintCommand } from './commands/lint';
+import { readinessCommand } from './commands/readiness';
 import { listRules } from './commands/rules';
 import { size } from './commands/size';
 import type { Host } from './host';
@@ -23,6 +24,8 @@ export async function runCli(argv: readonly string[], host: Host): Promise<numbe
         return size(command, host);
       case 'fit':
         return fitCommand(command, host);
+      case 'readiness':
+        return readinessCommand(command, host);
       case 'rules':
         return listRules(command, host);
       case 'explain':

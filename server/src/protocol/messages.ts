@@ -53,6 +53,20 @@ export interface SizingReportResult {
 /** A command of the client that code actions name; its arguments are a document's URI and a position in it. */
 export const showSizingReportCommand = 'plimsoll.showSizingReport';
 
+/** Client to server, request: the production-readiness checklist, as Markdown to show. */
+export const readinessRequest = 'plimsoll/readiness';
+
+export interface ReadinessParams {
+  /** The file whose workloads are meant; without it, or where it has none, those of the whole workspace. */
+  readonly uri?: string;
+}
+
+export interface ReadinessDocument {
+  /** Places are links to `file:` URIs with a line, rules are links to {@link openRuleDocumentationCommand}. */
+  readonly markdown: string;
+  readonly workloads: number;
+}
+
 /** What a client may pass in `InitializeParams.initializationOptions`; a client that passes nothing is served too. */
 export interface InitializationOptions {
   /**

@@ -5,7 +5,6 @@ import { createConfig } from './commands/create-config';
 import { lintWorkspace } from './commands/lint-workspace';
 import { openRuleDocumentation } from './commands/open-rule-documentation';
 import { createReadinessPage, productionReadiness } from './commands/production-readiness';
-import { createProductionReadiness } from './commands/production-readiness';
 import { restartServer } from './commands/restart-server';
 import type { Services } from './commands/services';
 import { showOutput } from './commands/show-output';
@@ -37,7 +36,6 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand('plimsoll.productionReadiness', () =>
       productionReadiness(services, readinessPage),
     ),
-    ...createProductionReadiness(services),
     commands.registerCommand(openRuleDocumentationCommand, (rule?: unknown) =>
       openRuleDocumentation(services, rule),
     ),

@@ -2,6 +2,7 @@ import type { ClientCapabilities, Connection, ServerCapabilities } from 'vscode-
 import { sizingDocument } from '../editor/sizing-report';
 import type { SizingReportResult } from '../protocol/messages';
 import { sizingReportRequest } from '../protocol/messages';
+import { completions, completionTriggers } from './completion';
 import { definitions } from './definition';
 import { documentLinks } from './document-links';
 import type { Cancellation, Guard } from './guard';
@@ -28,6 +29,7 @@ export const editorCapabilities: ServerCapabilities = {
   definitionProvider: true,
   referencesProvider: true,
   documentLinkProvider: {},
+  completionProvider: { triggerCharacters: completionTriggers },
 };
 
 /** Answers about single documents that only the editor asks for. */
@@ -79,6 +81,19 @@ export function registerEditorFeatures(features: EditorFeatures): {
     guard.request('textDocument/documentLink', async (params: unknown, cancellation: Cancellation) =>
       documentLinks(await about(params, cancellation), project),
     ),
+  );
+
+  connection.onCompletion(
+    guard.request('textDocument/completion', async (params: unknown, cancellation: Cancellation) => {
+      const position = positionOf(fieldsOf(params)['position'], 'position');
+      const key = await about(params, cancellation);
+      const document = project.document(key);
+      if (document === undefined) return null;
+      const request = { key, document, offset: document.offsetAt(position), project };
+      return completions(request, cancellation, (provider, error) => {
+        void guard.background(`completion (${provider})`, () => Promise.reject(error));
+      });
+    }),
   );
 
   connection.onRequest(

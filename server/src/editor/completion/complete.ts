@@ -1,0 +1,91 @@
+import type { Resource } from '../../kube/resource';
+import type { Workspace } from '../../workspace/workspace';
+import { isMap, textIn, type MapNode } from '../../yaml/node';
+import { documentAt, holds, inFile } from '../place';
+import { cursorsAt, type Cursor } from './cursor';
+import { nameSuggestions } from './names';
+import { requirementSuggestions } from './requirements';
+import type { CompletionAnswer, CompletionPlace, SuggestionSource } from './suggestion';
+
+/** Where Plimsoll's own suggestions come from. */
+export const suggestionSources: readonly SuggestionSource[] = [requirementSuggestions, nameSuggestions];
+
+/**
+ * What may be meant at a place of a file, half-typed as it is.
+ *
+ * @returns nothing where no source knows the place; an empty list would keep other suggestions away.
+ */
+export function complete(
+  workspace: Workspace,
+  uri: string,
+  offset: number,
+  sources: readonly SuggestionSource[] = suggestionSources,
+): CompletionAnswer | undefined {
+  const placed = documentAt(workspace, uri, offset);
+  if (placed === undefined) return undefined;
+  for (const cursor of cursorsAt(placed.document.text, offset - placed.offset)) {
+    const place = placeOf(workspace, uri, placed.index, cursor, offset - placed.offset);
+    if (place === undefined) continue;
+    const seen = new Set<string>();
+    const suggestions = sources
+      .flatMap((source) => source(place))
+      // Two sources may know the same name; the first one says more about it.
+      .filter(({ label }) => !seen.has(label) && seen.add(label) !== undefined);
+    if (suggestions.length > 0) return { replace: inFile(cursor.replace, placed), suggestions };
+  }
+  return undefined;
+}
+
+function placeOf(
+  workspace: Workspace,
+  uri: string,
+  index: number,
+  cursor: Cursor,
+  offset: number,
+): CompletionPlace | undefined {
+  const inDocument = workspace.resourcesOf(uri).filter(({ placed }) => placed.index === index);
+  const current = inDocument.length > 1 ? inDocument.find(({ root }) => holds(root, offset)) : inDocument[0];
+  const { root, holders, path } = objectOf(cursor);
+  const unfinished =
+    current === undefined ? unknownObject(workspace, uri, index, root) : { ...current, root };
+  if (unfinished === undefined) return undefined;
+  return { workspace, uri, cursor: { ...cursor, root, holders, path }, unfinished, current };
+}
+
+/** The item of a `List` that the cursor is in, else the document. */
+function objectOf(cursor: Cursor): Pick<Cursor, 'root' | 'holders' | 'path'> {
+  const { root, holders, path } = cursor;
+  const [items, index] = path;
+  const item = holders[2];
+  return items === 'items' && typeof index === 'number' && isMap(item) && textIn(item, 'kind') !== undefined
+    ? { root: item, holders: holders.slice(2), path: path.slice(2) }
+    : { root, holders, path };
+}
+
+/** An object of which the workspace has nothing yet, because its text cannot be read as it stands. */
+function unknownObject(
+  workspace: Workspace,
+  uri: string,
+  index: number,
+  root: MapNode,
+): Resource | undefined {
+  const kind = textIn(root, 'kind');
+  const apiVersion = textIn(root, 'apiVersion');
+  const document = workspace.files.get(uri)?.documents[index]?.document;
+  if (kind === undefined || apiVersion === undefined || document === undefined) return undefined;
+  const slash = apiVersion.indexOf('/');
+  const [beside] = workspace.resourcesOf(uri);
+  return {
+    uri,
+    placed: { document, index },
+    root,
+    role: 'resource',
+    apiVersion,
+    group: slash < 0 ? '' : apiVersion.slice(0, slash),
+    version: apiVersion.slice(slash + 1),
+    kind,
+    name: textIn(root, 'metadata', 'name'),
+    namespace: textIn(root, 'metadata', 'namespace'),
+    scope: beside?.scope ?? '',
+  };
+}

@@ -1,0 +1,196 @@
+import { parseFile } from '../../yaml/parse';
+import type { Entry, MapNode, ScalarNode, Span, YamlNode } from '../../yaml/node';
+
+/** Where the author types, however little of the text is there yet. */
+export interface Cursor {
+  /** The word that is being typed, relative to the document: what a suggestion replaces. */
+  readonly replace: Span;
+  /** What stands of it before the cursor. */
+  readonly typed: string;
+  /** The text up to the cursor as a tree, with the mark where the cursor is. */
+  readonly root: MapNode;
+  /** Maps and lists from the root down to the one that holds the mark. */
+  readonly holders: readonly YamlNode[];
+  /** Keys and indexes from the root to the mark; of a key without the key itself. */
+  readonly path: readonly (string | number)[];
+  /** `key`: the mark is a key of the last holder; `value`: it is a value. */
+  readonly kind: 'key' | 'value';
+  /** The scalar that is the mark. */
+  readonly mark: ScalarNode;
+  /** It stands in quotes, in brackets. */
+  readonly quoted: boolean;
+  readonly flow: boolean;
+  /** What stands behind the word on its line. */
+  readonly rest: string;
+}
+
+/** A word that nobody writes. */
+const markText = 'plimsoll-cursor-mark';
+
+const wordBefore = /[\w./@-]*$/;
+const wordAfter = /^[\w./@-]*/;
+/** A value starts behind the last of these. */
+const separators = /(?::[ \t]+|[[{,][ \t]*|(?:^|[ \t])-[ \t]+|^[ \t]*)["']?$/;
+
+/**
+ * Finds the place of the cursor in the text of one document. Only what stands before it counts, since what stands behind
+ * an unfinished line is rarely read as it is meant.
+ *
+ * @returns both readings of a line that can be a key or a value; none in a comment, in the middle of a scalar of several
+ * words, or where nothing can be told.
+ */
+export function cursorsAt(text: string, offset: number): readonly Cursor[] {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const lineEnd = text.indexOf('\n', offset);
+  const before = text.slice(lineStart, offset);
+  const typed = wordBefore.exec(before)?.[0] ?? '';
+  const start = offset - typed.length;
+  const behind = text.slice(offset, lineEnd < 0 ? text.length : lineEnd);
+  const after = wordAfter.exec(behind)?.[0] ?? '';
+  const ahead = text.slice(lineStart, start);
+  // `- ` is the start of an item, but a word that starts with a dash is still typed.
+  if (/(^|\s)#/.test(ahead) || !separators.test(ahead)) return [];
+  const quote = /["']$/.exec(ahead)?.[0] ?? '';
+  const rest = behind.slice(after.length).replace(/\r$/, '');
+  const replace = { start, end: offset + after.length };
+  const closers = quote + closingBrackets(text, lineStart, start - quote.length);
+  const found: Cursor[] = [];
+  for (const kind of ['value', 'key'] as const) {
+    // A word behind `key: ` is no key of a block map.
+    if (kind === 'key' && closers.length === quote.length && !/^[ \t]*(?:- +)*["']?$/.test(ahead)) continue;
+    const inserted =
+      kind === 'key' ? `${markText}${quote}: ~${closers.slice(quote.length)}` : markText + closers;
+    const cursor =
+      read(text.slice(0, start) + inserted, kind) ?? read(outline(text, lineStart) + ahead + inserted, kind);
+    if (cursor === undefined) continue;
+    found.push({
+      ...cursor,
+      kind,
+      replace,
+      typed,
+      quoted: quote !== '',
+      flow: closers.length > quote.length,
+      rest,
+    });
+  }
+  return found;
+}
+
+/** The brackets that are open at a place, closed: of the lines above, as far as they can belong to it. */
+function closingBrackets(text: string, lineStart: number, at: number): string {
+  let start = lineStart;
+  for (let lines = 0; lines < 100; lines += 1) {
+    const open = openBrackets(text.slice(start, at));
+    if (open === undefined) return '';
+    const line = text.slice(start, text.indexOf('\n', start) + 1 || text.length);
+    if (open !== '') {
+      // Brackets of a list that starts further up close after those that are open here.
+      const isStart = /^[ \t]*(?:- +)*(?:[^\s#[{][^#]*?:[ \t]+)?[[{]/.test(line);
+      if (isStart && !/^[ \t]*[\]}]/.test(line)) return open;
+    } else if (lines > 0 && /^[ \t]*(?:- +)*[\w."'/-]+:(?:[ \t]|$)/.test(line)) return '';
+    if (start === 0) return '';
+    start = text.lastIndexOf('\n', start - 2) + 1;
+  }
+  return '';
+}
+
+/** What would close the brackets of a text; `undefined` where more are closed than opened. */
+function openBrackets(text: string): string | undefined {
+  let open = '';
+  let quote = '';
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at] ?? '';
+    const previous = text[at - 1] ?? ' ';
+    if (quote !== '') {
+      if (quote === '"' && char === '\\') at += 1;
+      else if (char === quote) quote = '';
+    } else if ((char === '"' || char === "'") && /[\s,[\]{}:]/.test(previous)) quote = char;
+    else if (char === '#' && /\s/.test(previous)) {
+      const end = text.indexOf('\n', at);
+      if (end < 0) break;
+      at = end;
+    } else if (char === '[') open = `]${open}`;
+    else if (char === '{') open = `}${open}`;
+    else if (char === ']' || char === '}') {
+      if (open[0] !== char) return undefined;
+      open = open.slice(1);
+    }
+  }
+  return open;
+}
+
+/**
+ * The lines above a line that say where it is: its ancestors, and what stands beside it before. For text that is not
+ * well-formed somewhere above.
+ */
+function outline(text: string, lineStart: number): string {
+  const lines = text.slice(0, lineStart).split('\n').slice(0, -1);
+  const current = text.slice(lineStart, text.indexOf('\n', lineStart) + 1 || text.length);
+  const kept: string[] = [];
+  const indentOf = (line: string): number => /^[ \t]*/.exec(line)?.[0].length ?? 0;
+  // Keys of an item stand behind its dash.
+  const columnOf = (line: string): number => /^[ \t]*(?:- +)*/.exec(line)?.[0].length ?? 0;
+  let column = current.trim() === '' ? current.replace(/\r?\n$/, '').length : columnOf(current);
+  let isItem = false;
+  let hasAncestor = false;
+  const descend = (line: string): void => {
+    const indent = indentOf(line);
+    isItem = indent < columnOf(line);
+    column = isItem ? indent : columnOf(line);
+  };
+  if (indentOf(current) < columnOf(current)) {
+    descend(current);
+    hasAncestor = true;
+  }
+  for (const line of lines.reverse()) {
+    if (/^[ \t]*(#|$)/.test(line)) continue;
+    const own = columnOf(line);
+    const isSibling = own === column && !isItem && !hasAncestor;
+    // A list may stand at the column of its key.
+    const isAncestor = own < column || (isItem && own === column && indentOf(line) === own);
+    if (!isSibling && !isAncestor) continue;
+    kept.push(line);
+    if (isAncestor || indentOf(line) < own) {
+      descend(line);
+      hasAncestor = true;
+    }
+  }
+  return kept.length === 0 ? '' : `${kept.reverse().join('\n')}\n`;
+}
+
+type Found = Pick<Cursor, 'root' | 'holders' | 'path' | 'mark'>;
+
+/** The mark is the last thing in the text, so that only last entries and items lead to it. */
+function read(text: string, kind: Cursor['kind']): Found | undefined {
+  const document = parseFile('cursor', text).documents.at(-1)?.document;
+  const root = document?.root;
+  if (root?.kind !== 'map') return undefined;
+  const holders: YamlNode[] = [];
+  const path: (string | number)[] = [];
+  let at: YamlNode = root;
+  for (;;) {
+    if (at.kind === 'scalar') {
+      const isWord = at.text === markText && at.style !== 'literal' && at.style !== 'folded';
+      return kind === 'value' && isWord ? { root, holders, path, mark: at } : undefined;
+    }
+    holders.push(at);
+    if (at.kind === 'map') {
+      const last: Entry | undefined = at.entries.findLast(({ key }) => !key.borrowed);
+      if (last === undefined) return undefined;
+      if (last.key.text === markText)
+        return kind === 'key' ? { root, holders, path, mark: last.key } : undefined;
+      path.push(last.key.text);
+      at = last.value;
+    } else {
+      const item: YamlNode | undefined = at.items.at(-1);
+      if (item === undefined) return undefined;
+      path.push(at.items.length - 1);
+      at = item;
+    }
+  }
+}
+
+/** Whether a node is the mark, or text that holds it. */
+export function isMark(node: YamlNode | undefined): boolean {
+  return node?.kind === 'scalar' && node.text === markText;
+}

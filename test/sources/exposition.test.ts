@@ -57,6 +57,7 @@ test('comments, carriage returns, and nothing after # EOF', () => {
   assert.deepEqual(scrape, {
     at: 7,
     samples: [{ name: 'a_total', labels: {}, value: 3 }],
+    names: new Set(['a_total']),
     problems: [],
   });
 });
@@ -77,6 +78,17 @@ test('a web page is nothing but problems, and not endlessly many', () => {
   const { samples, problems } = parseExposition('<html>\n'.repeat(1000), 0);
   assert.equal(samples.length, 0);
   assert.equal(problems.length, 20);
+});
+
+test('samples that are not wanted are named only', () => {
+  const text = 'a{b="c"} 1\nd 2\nd broken\ne{f="} g"} NaN\n';
+  const { samples, names, problems } = parseExposition(text, 0, (name) => name === 'a');
+  assert.deepEqual(
+    samples.map(({ name }) => name),
+    ['a'],
+  );
+  assert.deepEqual([...names], ['a', 'd', 'e']);
+  assert.equal(problems.length, 1);
 });
 
 test('a label called __proto__ is a label', () => {

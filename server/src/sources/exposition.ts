@@ -6,19 +6,31 @@ import type { Sample, Scrape } from '../live/scrape';
  */
 
 export interface MetricsPage extends Scrape {
+  /** Every name on the page, also of samples that are not wanted. */
+  readonly names: ReadonlySet<string>;
   /** Lines that could not be read; the others count nevertheless. */
   readonly problems: readonly string[];
 }
 
 const nameStart = /[A-Za-z_:]/;
 const nameRest = /[\w:.-]/;
+/** A line that ends as samples do; enough for one that is not looked at any further. */
+const looksWhole = /(?:[}\s])(?:[+-]?[\d.][\d.eE+-]*|[+-]?Inf|NaN)\s*$/;
 
 /** So many broken lines are told; a page of another kind has as many as it has lines. */
 const maxProblems = 20;
 
-/** Reads a metrics page that was printed at a time. Never throws: a line that cannot be read is a problem of its own. */
-export function parseExposition(text: string, at: number): MetricsPage {
+/**
+ * Reads a metrics page that was printed at a time, and of it the samples whose name is wanted. Never throws: a line
+ * that cannot be read is a problem of its own.
+ */
+export function parseExposition(
+  text: string,
+  at: number,
+  wanted: (name: string) => boolean = () => true,
+): MetricsPage {
   const samples: Sample[] = [];
+  const names = new Set<string>();
   const problems: string[] = [];
   let line = 0;
   for (let start = 0; start < text.length;) {
@@ -34,11 +46,30 @@ export function parseExposition(text: string, at: number): MetricsPage {
       if (/^\s*#\s*EOF\s*$/.test(content)) break;
       continue;
     }
+    const plain = plainName(content, first);
+    if (plain !== undefined && !wanted(plain) && looksWhole.test(content)) {
+      names.add(plain);
+      continue;
+    }
     const sample = readSample(content, first);
-    if (typeof sample !== 'string') samples.push(sample);
-    else if (problems.length < maxProblems) problems.push(`line ${line}: ${sample}`);
+    if (typeof sample !== 'string') {
+      names.add(sample.name);
+      if (wanted(sample.name)) samples.push(sample);
+    } else if (problems.length < maxProblems) problems.push(`line ${line}: ${sample}`);
   }
-  return { at, samples, problems };
+  return { at, samples, names, problems };
+}
+
+/** The name at the start of a line, where it is written without quotes and something can follow it. */
+function plainName(text: string, from: number): string | undefined {
+  if (!nameStart.test(text[from] ?? '')) return undefined;
+  for (let end = from; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    // { or white space
+    if (code === 123 || code === 32 || code === 9) return text.slice(from, end);
+    if (code === 34 || code === 125) return undefined;
+  }
+  return undefined;
 }
 
 /** Defined, not assigned: a label may be called `__proto__`. */

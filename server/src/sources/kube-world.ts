@@ -1,7 +1,7 @@
 import { SourceError } from './failure';
 import type { KubeClient, KubeObject, KubeResource, Scope } from './kube-client';
 import { startMirror, type Mirror } from './mirror';
-import type { Clock, Random } from './runtime';
+import { manyListeners, type Clock, type Random } from './runtime';
 
 /** What the sources that ask one cluster share: one client, one watch of each list, and answers that hold a while. */
 export interface KubeWorld {
@@ -64,6 +64,7 @@ export function createKubeWorld({ open, clock, random }: KubeWorldOptions): Kube
   const answers = new Map<string, Answer>();
   const listeners = new Set<() => void>();
   const end = new AbortController();
+  manyListeners(end.signal);
   let opening: Promise<KubeClient> | undefined;
   let opened: KubeClient | undefined;
   let touchedAt = 0;
@@ -144,6 +145,7 @@ export function createKubeWorld({ open, clock, random }: KubeWorldOptions): Kube
         return known.mirror as Mirror<T>;
       }
       const controller = new AbortController();
+      manyListeners(controller.signal);
       const onEnd = (): void => controller.abort(new SourceError('cancelled', 'the source is closed'));
       end.signal.addEventListener('abort', onEnd, { once: true });
       controller.signal.addEventListener('abort', () => end.signal.removeEventListener('abort', onEnd));

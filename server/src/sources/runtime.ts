@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /**
  * What sources need of the world, passed in so that a test can stand in for it. Nothing in this folder asks a clock or
  * chance in any other way.
@@ -44,6 +46,12 @@ export class TimeoutError extends Error {
   }
 }
 
+/** Many requests listen to one signal; Node takes more than ten listeners for a leak unless it is told. */
+export function manyListeners(signal: AbortSignal): AbortSignal {
+  setMaxListeners(0, signal);
+  return signal;
+}
+
 /**
  * Runs work that gets a signal of its own, aborted when `signal` is or after `ms`. The result rejects then at once, with
  * a {@link TimeoutError} or the signal's reason, also if the work does not listen.
@@ -55,7 +63,9 @@ export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   if (signal?.aborted === true) throw reasonOf(signal);
+  if (signal !== undefined) manyListeners(signal);
   const inner = new AbortController();
+  manyListeners(inner.signal);
   const done = new AbortController();
   return new Promise<T>((resolve, reject) => {
     const end = (error: Error): void => {

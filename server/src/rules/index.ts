@@ -24,6 +24,7 @@ import hpaCpuForGpuWorkload from './autoscaling/hpa-cpu-for-gpu-workload';
 import hpaExceedsNodeCapacity from './placement/hpa-exceeds-node-capacity';
 import hpaMinAboveMax from './autoscaling/hpa-min-above-max';
 import hpaMinReplicasOne from './autoscaling/hpa-min-replicas-one';
+import hpaOnGpuUtilization from './autoscaling/hpa-on-gpu-utilization';
 import hpaRemovedApiVersion from './autoscaling/hpa-removed-api-version';
 import hpaResourceUnknown from './autoscaling/hpa-resource-unknown';
 import hpaScaleDownUnbounded from './autoscaling/hpa-scale-down-unbounded';
@@ -86,6 +87,7 @@ import nodepoolSingleInstanceType from './karpenter/nodepool-single-instance-typ
 import nodepoolSingleZone from './karpenter/nodepool-single-zone';
 import nodepoolSpotOnly from './karpenter/nodepool-spot-only';
 import observabilityOnGpuNodes from './placement/observability-on-gpu-nodes';
+import outdatedMetricName from './metrics/outdated-metric-name';
 import outdatedNodeLabel from './placement/outdated-node-label';
 import pdbBelowTwo from './availability/pdb-below-two';
 import pdbBlocksDrain from './availability/pdb-blocks-drain';
@@ -93,6 +95,7 @@ import pdbSelectsNothing from './availability/pdb-selects-nothing';
 import probePortUnknown from './probes/probe-port-unknown';
 import probesIdentical from './probes/probes-identical';
 import progressDeadlineTooShort from './probes/progress-deadline-too-short';
+import prometheusRuleThresholdUnit from './metrics/prometheus-rule-threshold-unit';
 import promqlSyntax from './keda/promql-syntax';
 import rayActorTakesEngineGpu from './model/ray-actor-takes-engine-gpu';
 import replicasWithAutoscaler from './autoscaling/replicas-with-autoscaler';
@@ -109,6 +112,7 @@ import tensorParallelNotDivisible from './model/tensor-parallel-not-divisible';
 import topologySpreadSelectsNothing from './availability/topology-spread-selects-nothing';
 import twoAutoscalers from './autoscaling/two-autoscalers';
 import unboundedMemoryVolume from './model/unbounded-memory-volume';
+import unknownMetricName from './metrics/unknown-metric-name';
 import unknownNodeLabel from './placement/unknown-node-label';
 import volumeNotShareable from './availability/volume-not-shareable';
 import vpaConflictsWithHpa from './autoscaling/vpa-conflicts-with-hpa';
@@ -140,6 +144,7 @@ export const rules: readonly Rule[] = [
   hpaExceedsNodeCapacity,
   hpaMinAboveMax,
   hpaMinReplicasOne,
+  hpaOnGpuUtilization,
   hpaRemovedApiVersion,
   hpaResourceUnknown,
   hpaScaleDownUnbounded,
@@ -202,6 +207,7 @@ export const rules: readonly Rule[] = [
   nodepoolSingleZone,
   nodepoolSpotOnly,
   observabilityOnGpuNodes,
+  outdatedMetricName,
   outdatedNodeLabel,
   pdbBelowTwo,
   pdbBlocksDrain,
@@ -209,6 +215,7 @@ export const rules: readonly Rule[] = [
   probePortUnknown,
   probesIdentical,
   progressDeadlineTooShort,
+  prometheusRuleThresholdUnit,
   promqlSyntax,
   rayActorTakesEngineGpu,
   replicasWithAutoscaler,
@@ -225,6 +232,7 @@ export const rules: readonly Rule[] = [
   topologySpreadSelectsNothing,
   twoAutoscalers,
   unboundedMemoryVolume,
+  unknownMetricName,
   unknownNodeLabel,
   volumeNotShareable,
   vpaConflictsWithHpa,
@@ -257,6 +265,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'hpa-exceeds-node-capacity': 'placement',
   'hpa-min-above-max': 'autoscaling',
   'hpa-min-replicas-one': 'autoscaling',
+  'hpa-on-gpu-utilization': 'autoscaling',
   'hpa-removed-api-version': 'autoscaling',
   'hpa-resource-unknown': 'autoscaling',
   'hpa-scale-down-unbounded': 'autoscaling',
@@ -319,6 +328,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'nodepool-single-zone': 'karpenter',
   'nodepool-spot-only': 'karpenter',
   'observability-on-gpu-nodes': 'placement',
+  'outdated-metric-name': 'metrics',
   'outdated-node-label': 'placement',
   'pdb-below-two': 'availability',
   'pdb-blocks-drain': 'availability',
@@ -326,6 +336,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'probe-port-unknown': 'probes',
   'probes-identical': 'probes',
   'progress-deadline-too-short': 'probes',
+  'prometheus-rule-threshold-unit': 'metrics',
   'promql-syntax': 'keda',
   'ray-actor-takes-engine-gpu': 'model',
   'replicas-with-autoscaler': 'autoscaling',
@@ -342,6 +353,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'topology-spread-selects-nothing': 'availability',
   'two-autoscalers': 'autoscaling',
   'unbounded-memory-volume': 'model',
+  'unknown-metric-name': 'metrics',
   'unknown-node-label': 'placement',
   'volume-not-shareable': 'availability',
   'vpa-conflicts-with-hpa': 'autoscaling',

@@ -1,9 +1,14 @@
 /**
  * The candidate that a misspelt word was probably meant to be: at most one edit in three characters away
  * (and at least one is always allowed). `undefined` when nothing is that near.
+ *
+ * @param most edits, where one in three characters is too many, as for long names that share most of their words.
  */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const most = Math.max(1, Math.floor(word.length / 3));
+export function nearest(
+  word: string,
+  candidates: Iterable<string>,
+  most = Math.max(1, Math.floor(word.length / 3)),
+): string | undefined {
   let best: string | undefined;
   let bestDistance = most + 1;
   for (const candidate of candidates) {
@@ -18,7 +23,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

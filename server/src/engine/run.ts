@@ -1,7 +1,7 @@
 import { isPodCarrier } from '../kube/pod-carriers';
 import type { Resource } from '../kube/resource';
 import { rules as allRules } from '../rules/index';
-import type { Fix, Needs, Place, Report, Rule, Severity } from '../rules/rule';
+import type { Fix, Needs, Place, Report, Rule, RuleContext, Severity } from '../rules/rule';
 import { noSchemas, type Schemas } from '../structure/schemas';
 import type { Structure } from '../structure/shape';
 import { mayMatter } from '../workspace/relevant-kinds';
@@ -298,17 +298,15 @@ function widerReports(
     return known;
   }
   const errors = new Map<string, InternalError>();
-  const reports: LocalReport[] = [];
   let isWhole = true;
-  for (const rule of planOf(session, place, resource).wider) {
+  const able = planOf(session, place, resource).wider.filter((rule) => {
     const why = unmetNeed(session, rule.needs);
-    if (why === undefined) {
-      reports.push(...runRule(workspace, rule, resource, place, undefined, errors));
-    } else {
-      unmet.set(rule.id, why);
-      isWhole = false;
-    }
-  }
+    if (why === undefined) return true;
+    unmet.set(rule.id, why);
+    isWhole = false;
+    return false;
+  });
+  const reports = runRules(able, workspace, resource, place, undefined, errors);
   const fresh = { reports, errors: [...errors.values()] };
   if (keeps && isWhole) {
     widerCache.set(resource, { ...fresh, surroundings: workspace.surroundings, rules, effective: place });
@@ -341,9 +339,8 @@ function documentReports(
   const reports = resources.map((resource, index) => {
     const place = effective[index];
     if (place === undefined) return [];
-    return planOf(session, place, resource).document.flatMap((rule) =>
-      runRule(undefined, rule, resource, place, structures[index], errors),
-    );
+    const { document } = planOf(session, place, resource);
+    return runRules(document, undefined, resource, place, structures[index], errors);
   });
   const fresh: CachedDocument = {
     uri,
@@ -414,45 +411,58 @@ function unmetNeed(session: Session, needs: Needs): string | undefined {
   }
 }
 
-/** Runs one rule on one resource. What it reported before it threw is kept. */
-function runRule(
+/**
+ * Runs rules on one resource. What one reported before it threw is kept, and the others run. They share one context,
+ * whose answers depend on the rule whose turn it is: there are a hundred rules for each of many thousand objects.
+ */
+function runRules(
+  rules: readonly Rule[],
   workspace: Workspace | undefined,
-  rule: Rule,
   resource: Resource,
   effective: Effective,
   structure: Structure | undefined,
   errors: Map<string, InternalError>,
 ): LocalReport[] {
   const reports: LocalReport[] = [];
-  try {
-    rule.check(resource, {
-      get workspace() {
-        if (workspace !== undefined) return workspace;
-        throw new Error(`${rule.id} needs "${rule.needs}" and reads the workspace`);
-      },
-      structure,
-      options: effective.options(rule),
-      models: effective.models,
-      report(report) {
-        const decision = effective.decide(rule, report.container);
-        const severity = severityOf(decision.loudness, report.severity);
-        if (severity === 'off') return;
-        const local = toLocal(rule, resource, report, severity, decision, workspace === undefined);
-        const again = reports.some(
-          ({ at, message }) => at.start === local.at.start && message === local.message,
-        );
-        if (!again) reports.push(local);
-      },
-    });
-  } catch (error) {
-    keepFirst(errors, {
-      rule: rule.id,
-      uri: resource.uri,
-      message: `Rule ${rule.id} failed on ${resource.kind} ${resource.name ?? '(no name)'}: ${
-        error instanceof Error ? error.message : String(error)
-      }`,
-      stack: error instanceof Error ? error.stack : undefined,
-    });
+  let rule = rules[0];
+  if (rule === undefined) return reports;
+  let ownReports = 0;
+  const context: RuleContext<Readonly<Record<string, unknown>>> = {
+    get workspace() {
+      if (workspace !== undefined) return workspace;
+      throw new Error(`${rule?.id} needs "${rule?.needs}" and reads the workspace`);
+    },
+    structure,
+    get options() {
+      return rule === undefined ? {} : effective.options(rule);
+    },
+    models: effective.models,
+    report(report) {
+      if (rule === undefined) return;
+      const decision = effective.decide(rule, report.container);
+      const severity = severityOf(decision.loudness, report.severity);
+      if (severity === 'off') return;
+      const local = toLocal(rule, resource, report, severity, decision, workspace === undefined);
+      const again = reports
+        .slice(ownReports)
+        .some(({ at, message }) => at.start === local.at.start && message === local.message);
+      if (!again) reports.push(local);
+    },
+  };
+  for (rule of rules) {
+    ownReports = reports.length;
+    try {
+      rule.check(resource, context);
+    } catch (error) {
+      keepFirst(errors, {
+        rule: rule.id,
+        uri: resource.uri,
+        message: `Rule ${rule.id} failed on ${resource.kind} ${resource.name ?? '(no name)'}: ${
+          error instanceof Error ? error.message : String(error)
+        }`,
+        stack: error instanceof Error ? error.stack : undefined,
+      });
+    }
   }
   return reports;
 }
@@ -575,7 +585,7 @@ function speaksElsewhere(session: Session, id: string, resource: Resource): bool
     const effective = effectiveConfig(session.configFor(resource.uri), resource);
     speaks =
       effective.mayRun(rule) &&
-      runRule(session.workspace, rule, resource, effective, undefined, session.errors).some(
+      runRules([rule], session.workspace, resource, effective, undefined, session.errors).some(
         ({ accepted }) => accepted === undefined,
       );
     known.set(resource, speaks);

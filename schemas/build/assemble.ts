@@ -3,6 +3,7 @@ import {
   allowedValues,
   alsoRequired,
   constraints,
+  defaulted,
   emptyIsRefused,
   karpenterTaint,
   notRequired,
@@ -101,12 +102,20 @@ function customSchema(name: string, schema: JsonSchema): JsonSchema {
       ...(part.properties !== undefined && { properties: mapValues(part.properties, visit) }),
     };
   };
-  const read = visit(schema);
-  if (read.properties === undefined) return read;
+  const { required: needed = [], ...read } = visit(schema);
+  const required = needed.filter((field) => defaulted[name]?.includes(field) !== true);
+  const own = { ...read, ...(required.length > 0 && { required }) };
+  if (read.properties === undefined) return own;
   return {
-    ...read,
+    ...own,
     properties: Object.fromEntries(
-      Object.entries(read.properties).map(([field, part]) => [field, { ...part, ...added[field] }]),
+      Object.entries(read.properties).map(([field, part]) => {
+        const { $ref, ...rest } = part;
+        const more = added[field];
+        // A type of its own takes the place of the one that is referred to.
+        const isOther = $ref === undefined || more?.type !== undefined;
+        return [field, { ...rest, ...(!isOther && { $ref }), ...more }];
+      }),
     ),
   };
 }
@@ -201,7 +210,12 @@ export function withoutDescriptions(schema: KindSchema): KindSchema {
     };
   };
   const { definitions } = schema;
-  return { ...schema, ...strip(schema), definitions: mapValues(definitions, strip) };
+  return {
+    $schema: schema.$schema,
+    'x-decoding': schema['x-decoding'],
+    ...strip(schema),
+    definitions: mapValues(definitions, strip),
+  };
 }
 
 function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {

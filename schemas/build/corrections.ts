@@ -85,12 +85,26 @@ const labelKey =
 const labelValue = '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$';
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
+const quantity =
+  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
+/** An amount or a percentage; nothing at all is allowed too. */
+const signal = `^((\\d{1,2}(\\.\\d{1,2})?|100(\\.0{1,2})?)%||${quantity.slice(1, -1)})$`;
+const reserved: Partial<JsonSchema> = { additionalProperties: { type: 'string', pattern: quantity } };
+const eviction: Partial<JsonSchema> = { additionalProperties: { type: 'string', pattern: signal } };
+
 /** Custom resources: constraints of the installed definitions that are added after they are made from Go types. */
 export const constraints: Readonly<Record<string, Readonly<Record<string, Partial<JsonSchema>>>>> = {
   IoK8sSigsKarpenterPkgApisV1NodeSelectorRequirementWithMinValues: {
     key: { pattern: labelKey, maxLength: 316 },
     operator: { enum: ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt', 'Gte', 'Lte'] },
-    values: { items: { type: 'string', pattern: labelValue, maxLength: 63 } },
+  },
+  IoK8sSigsKarpenterPkgApisV1Budget: {
+    duration: { pattern: '^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)$' },
+  },
+  IoK8sSigsKarpenterPkgApisV1NodeClaimSpec: { terminationGracePeriod: { pattern: '^([0-9]+(s|m|h))+$' } },
+  IoK8sSigsKarpenterPkgApisV1NodeClaimTemplateSpec: {
+    terminationGracePeriod: { pattern: '^([0-9]+(s|m|h))+$' },
+    resources: { type: 'object', maxProperties: 0 },
   },
   IoK8sSigsKarpenterPkgApisV1ObjectMeta: {
     labels: {
@@ -98,9 +112,21 @@ export const constraints: Readonly<Record<string, Readonly<Record<string, Partia
       additionalProperties: { type: 'string', pattern: labelValue, maxLength: 63 },
     },
   },
-  IoK8sSigsKarpenterPkgApisV1Disruption: {
-    consolidationPolicy: { enum: ['WhenEmpty', 'WhenEmptyOrUnderutilized', 'Balanced'] },
+  ComGithubAwsKarpenterProviderAwsPkgApisV1KubeletConfiguration: {
+    evictionHard: eviction,
+    evictionSoft: eviction,
+    kubeReserved: reserved,
+    systemReserved: reserved,
   },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1ScaledObjectSpec: { triggers: { minItems: 1 } },
+  IoK8sSigsKarpenterPkgApisV1Disruption: {
+    consolidationPolicy: { type: 'string', enum: ['WhenEmpty', 'WhenEmptyOrUnderutilized', 'Balanced'] },
+  },
+};
+
+/** Custom resources: fields that have a default, which is filled in before anything is found missing. */
+export const defaulted: Readonly<Record<string, readonly string[]>> = {
+  IoK8sSigsKarpenterPkgApisV1Budget: ['nodes'],
 };
 
 /** Taints of Karpenter are those of Kubernetes with constraints of its own. */

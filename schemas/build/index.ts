@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { isBuiltIn, schemaOf, withoutDescriptions } from './assemble';
 import { describe } from './descriptions';
+import { isCurrent, key, schemaFolder, stamp } from './made';
 import { modelPackages, readModels, versionOf, type Kind } from './packages';
 import { readValidator, withEmbedded } from './validators';
 
@@ -13,30 +13,13 @@ import { readValidator, withEmbedded } from './validators';
  * already, made from the same packages by the same code.
  */
 
-const root = resolve(__dirname, '..', '..');
-const folder = join(root, 'dist', 'schemas');
-const stamp = 'made-from.json';
-
 /** Kinds that are asked and answered but never written down, and parts that only look like kinds. */
 const neverWritten =
-  /Review$|^(Binding|Eviction|Scale|TokenRequest|DeploymentRollback|EmbeddedPersistentVolumeClaim)$/;
+  /Review$|^(Binding|Eviction|Scale|TokenRequest|DeploymentRollback|EmbeddedPersistentVolumeClaim|WithTriggers)$/;
 
 /** Versions that API servers still serve: of built-in kinds the stable ones. */
 function isServed(kind: Kind): boolean {
   return !neverWritten.test(kind.kind) && (!isBuiltIn(kind) || /^v\d+$/.test(kind.version));
-}
-
-function key(): string {
-  const hash = createHash('sha256');
-  for (const name of [...modelPackages, '@kubernetes-models/apimachinery', 'ts-json-schema-generator'])
-    hash.update(versionOf(name));
-  for (const name of readdirSync(__dirname).sort()) hash.update(readFileSync(join(__dirname, name)));
-  return hash.digest('hex');
-}
-
-function isCurrent(made: string): boolean {
-  const path = join(folder, stamp);
-  return existsSync(path) && (JSON.parse(readFileSync(path, 'utf8')) as { key?: string }).key === made;
 }
 
 /** @returns the number of kinds written; 0 when all were there. */
@@ -48,7 +31,7 @@ export function buildSchemas(): number {
     new Map([...models.definitions].map(([name, { validator }]) => [name, readValidator(name, validator)])),
   );
   const described = describe(models.definitions.values());
-  const next = `${folder}.${process.pid}`;
+  const next = `${schemaFolder}.${process.pid}`;
   rmSync(next, { recursive: true, force: true });
   const kinds = models.kinds.filter(isServed);
   for (const kind of kinds) {
@@ -65,8 +48,14 @@ export function buildSchemas(): number {
   const list = kinds.map(({ group, version, kind }) => ({ group, version, kind }));
   writeFileSync(join(next, stamp), `${JSON.stringify({ key: made, packages, kinds: list }, null, 1)}\n`);
   // Whoever reads meanwhile finds the old ones or the new ones, not a part.
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(next, folder);
+  rmSync(schemaFolder, { recursive: true, force: true });
+  try {
+    renameSync(next, schemaFolder);
+  } catch (error) {
+    rmSync(next, { recursive: true, force: true });
+    // Another process was faster, with the same result.
+    if (!isCurrent(made)) throw error;
+  }
   return kinds.length;
 }
 

@@ -12,6 +12,7 @@ import { lint } from '../../server/src/engine/run';
 import type { SourceFile } from '../../server/src/yaml/document';
 import type { Example, Fixture, Want } from '../support/fixtures';
 import { examplesOf, fixturesOf, withoutWants } from '../support/fixtures';
+import { productSchemas } from '../support/schemas';
 import { configurationIn, testRoot, uriOf, workspaceOf } from '../support/workspace';
 
 /**
@@ -43,7 +44,7 @@ function lintFixture(fixture: Fixture, files: Files): Linted {
   const workspace = workspaceOf(
     Object.fromEntries(Object.entries(files).filter(([path]) => !isConfig(path))),
   );
-  const result = lint(workspace, configFor);
+  const result = lint(workspace, configFor, { schemas: productSchemas() });
   assert.deepEqual(
     result.internalErrors.map(({ stack, message }) => stack ?? message),
     [],

@@ -4,7 +4,7 @@ import { decodeText } from '../../server/src/files/text';
 import { walk } from '../../server/src/files/walk';
 import { Workspace } from '../../server/src/workspace/workspace';
 import { parseFile } from '../../server/src/yaml/parse';
-import { errorsOf, fieldAt, showPath, uriOfPath } from './findings';
+import { rejectionsOf, fieldAt, showPath, uriOfPath } from './findings';
 import type { VectorRunner } from './index';
 
 /** What a real API server said to one document of a file (dry run, strict field validation). */
@@ -31,7 +31,7 @@ export const run: VectorRunner = (data, [folder]) => {
   const uriOf = (file: string): string => uriOfPath(resolve(root, file));
   const workspace = Workspace.empty.withAll([...texts].map(([file, text]) => parseFile(uriOf(file), text)));
   const files = [...new Set(verdicts.map(({ file }) => file))].filter((file) => texts.has(file));
-  const errors = errorsOf(workspace, files.map(uriOf));
+  const errors = rejectionsOf(workspace, files.map(uriOf));
 
   const differences: string[] = [];
   const count = { accepted: 0, silent: 0, rejected: 0, found: 0 };

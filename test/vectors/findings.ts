@@ -1,24 +1,37 @@
 import { pathToFileURL } from 'node:url';
 import { defaultConfig } from '../../server/src/engine/config';
 import type { Finding } from '../../server/src/engine/finding';
+import { ruleMeta } from '../../server/src/engine/registry';
 import { lint } from '../../server/src/engine/run';
 import type { Workspace } from '../../server/src/workspace/workspace';
 import { entryOf, type Span, type YamlNode } from '../../server/src/yaml/node';
+import { productSchemas } from '../support/schemas';
 
 /** Keys and indexes from the root of an object. */
 export type FieldPath = readonly (string | number)[];
 
-/** What the whole product says about some files, as an API server's answer is compared with: its errors. */
-export function errorsOf(
+/**
+ * The rejections that the whole product claims for some files: errors of rules about what the API server refuses. Other
+ * rules may call an error what a pod cannot run with, and the API server takes.
+ */
+export function rejectionsOf(
   workspace: Workspace,
   uris: readonly string[],
 ): ReadonlyMap<string, readonly Finding[]> {
   const config = defaultConfig();
-  const { files, internalErrors } = lint(workspace, () => config, { uris });
+  const { files, internalErrors } = lint(workspace, () => config, {
+    uris,
+    schemas: productSchemas(),
+  });
   const [broken] = internalErrors;
   if (broken !== undefined) throw new Error(`${broken.message}\n${broken.stack ?? ''}`);
   return new Map(
-    files.map(({ uri, findings }) => [uri, findings.filter(({ severity }) => severity === 'error')]),
+    files.map(({ uri, findings }) => [
+      uri,
+      findings.filter(
+        ({ rule, severity }) => severity === 'error' && ruleMeta(rule)?.apiServerRejects === true,
+      ),
+    ]),
   );
 }
 

@@ -1,7 +1,9 @@
 import { Workspace } from '../../server/src/workspace/workspace';
 import { parseFile } from '../../server/src/yaml/parse';
+import type { Shape } from '../../server/src/structure/shape';
 import type { YamlNode } from '../../server/src/yaml/node';
-import { errorsOf, existingPart, fieldAt, showPath, type FieldPath } from './findings';
+import { productSchemas } from '../support/schemas';
+import { rejectionsOf, existingPart, fieldAt, showPath, type FieldPath } from './findings';
 import type { VectorRunner } from './index';
 
 /** A healthy manifest with one change, and what a real API server said to it (dry run, strict field validation). */
@@ -30,7 +32,7 @@ export const run: VectorRunner = (data) => {
     const uri = `file:///mutations/${one.id}.json`;
     const workspace = Workspace.empty.with(parseFile(uri, `${JSON.stringify(one.manifest, null, 2)}\n`));
     const root = workspace.files.get(uri)?.documents[0]?.document.root;
-    const findings = errorsOf(workspace, [uri]).get(uri) ?? [];
+    const findings = rejectionsOf(workspace, [uri]).get(uri) ?? [];
     const said = findings
       .map(({ rule, at, message }) => `${rule} at ${showPath(fieldAt(root, at)) || 'the top'}: ${message}`)
       .join('; ');
@@ -78,6 +80,8 @@ function casesOf(data: unknown): readonly MutationCase[] {
 interface NamedField {
   readonly path: FieldPath;
   readonly indexes: boolean;
+  /** A finding below the field is on it too: the server speaks of a map as a whole, or names no field at all. */
+  readonly below: boolean;
 }
 
 /**
@@ -86,20 +90,50 @@ interface NamedField {
  */
 function fieldsNamed(one: MutationCase, root: YamlNode | undefined): readonly NamedField[] {
   const message = one.message ?? '';
+  const changed = readPath(one.path, root);
   const listed = (one.fields ?? []).filter((field) => field !== '<nil>' && field !== '');
+  if (listed.length > 0) {
+    return listed.map((text) => {
+      const path = readPath(text, root);
+      return { path, indexes: true, below: isMapOfNames(one, path) };
+    });
+  }
   const unknown = [...message.matchAll(/(?:unknown|duplicate) field "([^"]+)"/g)].map(
     (match) => match[1] ?? '',
   );
-  const named = [...listed, ...unknown].map((text) => ({ path: readPath(text, root), indexes: true }));
-  if (named.length > 0) return named;
-  const changed = readPath(one.path, root);
-  const decoding = /cannot unmarshal \w+ into Go struct field [\w/]+\.(\S+) of type/.exec(message)?.[1];
-  if (decoding === undefined) return [{ path: changed, indexes: true }];
+  if (unknown.length > 0) {
+    const paths = unknown.map((text) => readPath(text, root));
+    // Of a map where a list or text has to be, it names what is in the map.
+    const around = paths.some(
+      (path) => path.length > changed.length && same(path.slice(0, changed.length), changed),
+    );
+    return [
+      ...paths.map((path) => ({ path, indexes: true, below: false })),
+      ...(around ? [{ path: changed, indexes: true, below: isMapOfNames(one, changed) }] : []),
+    ];
+  }
+  const decoding = /cannot unmarshal (?:\w+ )+into Go struct field [\w/]+\.(\S+) of type/.exec(message)?.[1];
+  if (decoding === undefined) return [{ path: changed, indexes: true, below: true }];
+  const path = readPath(decoding, root);
   return [
-    { path: withoutIndexes(readPath(decoding, root)), indexes: false },
+    { path: withoutIndexes(path), indexes: false, below: isMapOfNames(one, changed) },
     // A map is named without the key whose value is wrong.
-    { path: changed, indexes: true },
+    { path: changed, indexes: true, below: false },
   ];
+}
+
+/** Whether a field is a map with keys of the author's choice, such as labels and limits. */
+function isMapOfNames({ manifest }: MutationCase, path: FieldPath): boolean {
+  const { apiVersion = '', kind = '' } = manifest as { apiVersion?: string; kind?: string };
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  let shape: Shape | undefined = productSchemas().of(group, version, kind)?.root;
+  for (const step of path) {
+    if (shape?.type === 'object' && typeof step === 'string') shape = shape.fields.get(step);
+    else if (shape?.type === 'list' && typeof step === 'number') shape = shape.items;
+    else if (shape?.type === 'map' && typeof step === 'string') shape = shape.values;
+    else return false;
+  }
+  return shape?.type === 'map';
 }
 
 /** Steps of a path as a server writes it (`a.b[0].c`) or with indexes as steps (`a.b.0.c`); keys may have dots. */
@@ -144,13 +178,19 @@ function withoutIndexes(path: FieldPath): FieldPath {
  * Whether a finding is on a field: on its key or value, on an item of it when it is a list of plain values, or, when it
  * is missing, on what should hold it.
  */
-function isOn(found: FieldPath, { path, indexes }: NamedField, root: YamlNode | undefined): boolean {
-  if (!indexes) return same(withoutIndexes(found), path);
+function isOn(found: FieldPath, { path, indexes, below }: NamedField, root: YamlNode | undefined): boolean {
+  if (!indexes) {
+    const plain = withoutIndexes(found);
+    return same(plain, path) || (below && same(plain.slice(0, path.length), path));
+  }
   const there = existingPart(root, path);
   if (there.length < path.length) {
+    // What the object itself lacks is shown on its kind.
+    if (there.length === 0) return found.length <= 1;
     // A missing key of a list item may be shown on the item's first key, for want of one of its own.
     return same(found, there) || (typeof there.at(-1) === 'number' && same(found.slice(0, -1), there));
   }
+  if (below && same(found.slice(0, path.length), path)) return true;
   return same(found, path) || (typeof found.at(-1) === 'number' && same(found.slice(0, -1), path));
 }
 

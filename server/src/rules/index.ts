@@ -54,6 +54,7 @@ import migProfileMismatch from './placement/mig-profile-mismatch';
 import missingCpuLimit from './resources/missing-cpu-limit';
 import missingCpuRequest from './resources/missing-cpu-request';
 import missingEfaForMultiNode from './placement/missing-efa-for-multi-node';
+import missingField from './structure/missing-field';
 import missingGpuNodeSelector from './placement/missing-gpu-node-selector';
 import missingGpuToleration from './scheduling/missing-gpu-toleration';
 import missingLivenessProbe from './probes/missing-liveness-probe';
@@ -112,11 +113,16 @@ import tensorParallelNotDivisible from './model/tensor-parallel-not-divisible';
 import topologySpreadSelectsNothing from './availability/topology-spread-selects-nothing';
 import twoAutoscalers from './autoscaling/two-autoscalers';
 import unboundedMemoryVolume from './model/unbounded-memory-volume';
+import unknownField from './structure/unknown-field';
 import unknownMetricName from './metrics/unknown-metric-name';
 import unknownNodeLabel from './placement/unknown-node-label';
+import valueMalformed from './structure/value-malformed';
+import valueNotAllowed from './structure/value-not-allowed';
+import valueOutOfRange from './structure/value-out-of-range';
 import volumeNotShareable from './availability/volume-not-shareable';
 import vpaConflictsWithHpa from './autoscaling/vpa-conflicts-with-hpa';
 import weightsExceedVram from './model/weights-exceed-vram';
+import wrongType from './structure/wrong-type';
 
 /** Every rule, sorted by id. */
 export const rules: readonly Rule[] = [
@@ -174,6 +180,7 @@ export const rules: readonly Rule[] = [
   missingCpuLimit,
   missingCpuRequest,
   missingEfaForMultiNode,
+  missingField,
   missingGpuNodeSelector,
   missingGpuToleration,
   missingLivenessProbe,
@@ -232,11 +239,16 @@ export const rules: readonly Rule[] = [
   topologySpreadSelectsNothing,
   twoAutoscalers,
   unboundedMemoryVolume,
+  unknownField,
   unknownMetricName,
   unknownNodeLabel,
+  valueMalformed,
+  valueNotAllowed,
+  valueOutOfRange,
   volumeNotShareable,
   vpaConflictsWithHpa,
   weightsExceedVram,
+  wrongType,
 ];
 
 /** The folder of each rule, by id. */
@@ -295,6 +307,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'missing-cpu-limit': 'resources',
   'missing-cpu-request': 'resources',
   'missing-efa-for-multi-node': 'placement',
+  'missing-field': 'structure',
   'missing-gpu-node-selector': 'placement',
   'missing-gpu-toleration': 'scheduling',
   'missing-liveness-probe': 'probes',
@@ -353,9 +366,14 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'topology-spread-selects-nothing': 'availability',
   'two-autoscalers': 'autoscaling',
   'unbounded-memory-volume': 'model',
+  'unknown-field': 'structure',
   'unknown-metric-name': 'metrics',
   'unknown-node-label': 'placement',
+  'value-malformed': 'structure',
+  'value-not-allowed': 'structure',
+  'value-out-of-range': 'structure',
   'volume-not-shareable': 'availability',
   'vpa-conflicts-with-hpa': 'autoscaling',
   'weights-exceed-vram': 'model',
+  'wrong-type': 'structure',
 };

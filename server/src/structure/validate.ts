@@ -1,6 +1,6 @@
 import { parseQuantity } from '../kube/quantity';
 import type { Entry, MapNode, ScalarNode, SequenceNode, YamlNode } from '../yaml/node';
-import { isNull } from '../yaml/node';
+import { entryOf, isMap, isNull } from '../yaml/node';
 import type { ListShape, MapShape, NumberShape, ObjectShape, Shape, StringShape, Structure } from './shape';
 
 /** Something that the API server refuses for its form, on the key or value at fault. */
@@ -72,7 +72,7 @@ export type FaultPath = readonly (string | number)[];
 
 /** An object on the way to a place. */
 export interface Place {
-  readonly key: string | number | undefined;
+  readonly path: FaultPath;
   readonly shape: ObjectShape;
   readonly map: MapNode;
 }
@@ -96,7 +96,25 @@ export function validate(root: MapNode, structure: Structure, options: ValidateO
     silent: false,
   };
   checkObject(walk, root, undefined, structure.root);
+  if (options.complete && !root.open) checkName(walk, root);
   return walk.faults;
+}
+
+/** Every object has a name, or a beginning of one that the server completes. */
+function checkName(walk: Walk, root: MapNode): void {
+  const metadata = entryOf(root, 'metadata');
+  if (metadata === undefined) {
+    missing(walk, 'metadata', root, root, false, undefined);
+  } else if (isNull(metadata.value)) {
+    missing(walk, 'metadata', metadata, root, true, undefined);
+  } else if (isMap(metadata.value) && !metadata.value.open) {
+    const names = ['name', 'generateName'].map((key) => entryOf(metadata.value, key));
+    if (names.some((name) => name !== undefined && !isNull(name.value) && !isZero(name.value))) return;
+    const [name] = names;
+    walk.path.push('metadata');
+    missing(walk, 'name', name ?? metadata, metadata.value, name !== undefined, undefined);
+    walk.path.pop();
+  }
 }
 
 interface Walk {
@@ -187,7 +205,7 @@ function checkNullItem(walk: Walk, node: ScalarNode, shape: Exclude<Shape, { typ
 }
 
 function checkObject(walk: Walk, node: MapNode, entry: Entry | undefined, shape: ObjectShape): void {
-  walk.around.push({ key: walk.path.at(-1), shape, map: node });
+  walk.around.push({ path: [...walk.path], shape, map: node });
   for (const child of node.entries) {
     const { key, value } = child;
     // A template chooses the key, or it is a directive of a strategic merge patch.

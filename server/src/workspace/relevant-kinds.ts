@@ -39,6 +39,33 @@ const types: readonly (readonly [group: string, kinds: readonly string[]])[] = [
   ['inference.networking.x-k8s.io', ['InferencePool']],
   ['helm.toolkit.fluxcd.io', ['HelmRelease']],
   ['argoproj.io', ['Application', 'ApplicationSet']],
+  // Nothing refers to these; that the API server takes them is checked.
+  ['', ['Secret', 'Namespace', 'Endpoints', 'PodTemplate', 'ReplicationController']],
+  ['rbac.authorization.k8s.io', ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']],
+  ['networking.k8s.io', ['Ingress', 'IngressClass', 'NetworkPolicy']],
+  ['scheduling.k8s.io', ['PriorityClass']],
+  ['node.k8s.io', ['RuntimeClass']],
+  ['coordination.k8s.io', ['Lease']],
+  ['discovery.k8s.io', ['EndpointSlice']],
+  ['storage.k8s.io', ['CSIDriver', 'VolumeAttributesClass']],
+  ['resource.k8s.io', ['ResourceSlice']],
+  ['apiregistration.k8s.io', ['APIService']],
+  [
+    'admissionregistration.k8s.io',
+    [
+      'ValidatingAdmissionPolicy',
+      'ValidatingAdmissionPolicyBinding',
+      'ValidatingWebhookConfiguration',
+      'MutatingWebhookConfiguration',
+    ],
+  ],
+  ['flowcontrol.apiserver.k8s.io', ['FlowSchema', 'PriorityLevelConfiguration']],
+  [
+    'monitoring.coreos.com',
+    ['Alertmanager', 'AlertmanagerConfig', 'Probe', 'ScrapeConfig', 'PrometheusAgent', 'ThanosRuler'],
+  ],
+  ['argoproj.io', ['AnalysisTemplate', 'ClusterAnalysisTemplate', 'AnalysisRun', 'Experiment']],
+  ['eventing.keda.sh', ['CloudEventSource', 'ClusterCloudEventSource']],
   // Removed groups of today's kinds: the rules about removed versions want to see them.
   ['extensions', ['Deployment', 'DaemonSet', 'ReplicaSet']],
 ];

@@ -98,6 +98,39 @@ export function isIncomplete(root: MapNode, kind: string): boolean {
   return containers.items.every((item) => isMap(item) && !item.open && isNull(entryOf(item, 'image')?.value));
 }
 
+/** What patches of a kind do not have together: an object with all of it is meant to be whole. */
+const marksOfWhole: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  Job: [['spec', 'template', 'spec', 'restartPolicy']],
+  Pod: [['spec', 'restartPolicy']],
+  HorizontalPodAutoscaler: [
+    ['spec', 'maxReplicas'],
+    ['spec', 'metrics'],
+  ],
+  ScaledObject: [
+    ['spec', 'maxReplicaCount'],
+    ['spec', 'triggers'],
+  ],
+  NodePool: [
+    ['spec', 'disruption'],
+    ['spec', 'limits'],
+  ],
+};
+
+/** Selectors cannot be changed, so patches have none. */
+const selector: readonly (readonly string[])[] = [['spec', 'selector']];
+
+/**
+ * An object that lacks what every whole one has, and still is meant to be one: nothing around it is built with kustomize,
+ * and it has what patches have not, or nothing that they would patch.
+ */
+function standsAlone(layout: Layout, path: string, root: MapNode, kind: string): boolean {
+  if (underKustomization(layout, path) || patchFile.test(baseNameOf(path)) || /\/patches\//.test(path))
+    return false;
+  if (root.open) return false;
+  if (isNull(getIn(root, 'spec'))) return true;
+  return (marksOfWhole[kind] ?? selector).every((mark) => !isNull(getIn(root, ...mark)));
+}
+
 /** A kustomization stands in the directory of the file or above it. */
 function underKustomization(layout: Layout, path: string): boolean {
   for (const directory of upwards(directoryOf(path))) if (layout.kustomizations.has(directory)) return true;
@@ -122,7 +155,7 @@ export function objectRole(
   const templated = document.templated && !ownTemplates.includes(kind);
   const chart = chartOf(layout, path);
   if (templated || (chart !== undefined && path.startsWith(`${chart}/templates/`))) return 'helm-template';
-  if (isIncomplete(root, kind)) return 'kustomize-patch';
+  if (isIncomplete(root, kind) && !standsAlone(layout, path, root, kind)) return 'kustomize-patch';
   if (
     (patchFile.test(baseNameOf(path)) || /\/patches\//.test(path)) &&
     underKustomization(layout, path) &&

@@ -1,0 +1,31 @@
+import type { Resource } from '../../kube/resource';
+import type { Fault } from '../../structure/validate';
+import { defineRule, type Place } from '../rule';
+import { faultsOf } from './faults';
+import { capital, firstLine, ownerOf, rejected, rootPlace } from './wording';
+
+type Missing = Extract<Fault, { readonly code: 'missing-field' }>;
+
+export default defineRule({
+  id: 'missing-field',
+  summary: 'A required field must be there',
+  severity: 'error',
+  needs: 'document',
+  kinds: ['any'],
+  fixable: 'none',
+  apiServerRejects: true,
+  check(resource, { structure, report }) {
+    for (const fault of faultsOf(resource, structure, 'missing-field')) {
+      const owner = ownerOf(resource, fault.path.slice(0, -1));
+      const what = fault.empty
+        ? `${fault.field} of ${owner} is empty, and required`
+        : `${capital(owner)} lacks ${fault.field}`;
+      report({ at: place(resource, fault), message: `${what}; ${rejected(resource)}` });
+    }
+  },
+});
+
+function place(resource: Resource, { at }: Missing): Place {
+  if (!('kind' in at) || at.kind === 'scalar') return at;
+  return at === resource.root ? rootPlace(resource) : firstLine(resource, at);
+}

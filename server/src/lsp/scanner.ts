@@ -1,5 +1,6 @@
 import type { BaseText } from '../engine/extends';
 import { gatherBases } from '../engine/extends';
+import { whyUnreadable } from '../files/errors';
 import { configName, decodeText, isManifestName } from '../files/text';
 import type { Clock, FileSystem, FolderEntry } from './environment';
 import type { Cancellation } from './guard';
@@ -7,7 +8,7 @@ import type { Project, ProjectFolder } from './project';
 import { isScanned } from './project';
 import { baseName, isWithin, joinPath, parentFolder, pathOfUri, uriKey, uriOfPath } from './uris';
 import type { FolderRules } from './walk';
-import { createFolderRules, gitIgnoreAbove, walkFolder, whyRefused } from './walk';
+import { createFolderRules, gitIgnoreAbove, walkFolder } from './walk';
 
 /** Files that are read at a time. */
 const batchSize = 16;
@@ -98,7 +99,7 @@ export function createScanner(
       if (!isOpen(key)) project.skip(key, undefined);
     } catch (error) {
       const isGone = error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOENT';
-      gone(isGone ? undefined : whyRefused(error));
+      gone(isGone ? undefined : whyUnreadable(error));
     }
   };
   let since = clock.now();
@@ -170,7 +171,7 @@ export function createScanner(
       return 'text' in decoded ? decoded.text.replace(/^\uFEFF/, '') : { problem: `it ${decoded.problem}` };
     } catch (error) {
       const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-      return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : { problem: whyRefused(error) };
+      return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : { problem: whyUnreadable(error) };
     }
   };
   const namedConfigs = async (): Promise<void> => {

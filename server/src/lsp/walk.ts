@@ -1,3 +1,4 @@
+import { whyUnreadable } from '../files/errors';
 import { noGitIgnore } from '../files/gitignore';
 import type { GitIgnore } from '../files/gitignore';
 import { decodeText, isManifestName, skippedFolders } from '../files/text';
@@ -8,24 +9,6 @@ import { baseName, isWithin, joinPath, parentFolder } from './uris';
 export type Found =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'problem'; readonly path: string; readonly reason: string };
-
-/** In words for the user, why the system refused. */
-export function whyRefused(error: unknown): string {
-  switch (error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined) {
-    case 'EACCES':
-    case 'EPERM':
-      return 'no permission to read it';
-    case 'ENOENT':
-      return 'it does not exist';
-    case 'ELOOP':
-      return 'its symbolic links form a loop';
-    case 'EMFILE':
-    case 'ENFILE':
-      return 'too many files are open on this machine; lint the workspace again';
-    default:
-      return 'it cannot be read';
-  }
-}
 
 /**
  * What a workspace folder leaves out: the `.gitignore` files in it, those of its repository above it, and folders that
@@ -124,7 +107,7 @@ export async function* walkFolder(
     try {
       entries = await fs.readFolder(folder);
     } catch (error) {
-      yield { kind: 'problem', path: folder, reason: whyRefused(error) };
+      yield { kind: 'problem', path: folder, reason: whyUnreadable(error) };
       continue;
     }
     let inside = rules.around(folder);
@@ -168,6 +151,6 @@ async function followLink(
     const target = await fs.realPath(path);
     return roots.some((root) => isWithin(target, root)) ? undefined : { kind: 'file', path };
   } catch (error) {
-    return { kind: 'problem', path, reason: whyRefused(error) };
+    return { kind: 'problem', path, reason: whyUnreadable(error) };
   }
 }

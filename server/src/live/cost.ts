@@ -92,7 +92,7 @@ export function workloadCost(readings: Readings, priceOf: PriceOf): WorkloadCost
   const { cluster, want } = readings.snapshot;
   const caveats = new Set<string>();
   const nodes = nodeCosts(readings, priceOf);
-  const perHour = Array.isArray(nodes) ? total(nodes, caveats) : nodes;
+  const perHour: Money | Absent = nodes.kind === 'known' ? total(nodes.value, caveats) : nodes;
   const used = utilization(readings);
   const idleShare: Observed = used.kind === 'absent' ? used : { ...used, value: clamp(1 - used.value) };
   const idlePerHour: Money | Absent =
@@ -124,7 +124,7 @@ export function workloadCost(readings: Readings, priceOf: PriceOf): WorkloadCost
     perMillionTokens,
     idleShare,
     idlePerHour,
-    nodes: Array.isArray(nodes) ? nodes : [],
+    nodes: nodes.kind === 'known' ? nodes.value : [],
     byNamespace: groupsBy(({ namespace }) => namespace),
     byLabel: want.allocationLabels.map((label) => ({
       label,
@@ -134,7 +134,7 @@ export function workloadCost(readings: Readings, priceOf: PriceOf): WorkloadCost
   };
 }
 
-function nodeCosts(readings: Readings, priceOf: PriceOf): readonly NodeCost[] | Absent {
+function nodeCosts(readings: Readings, priceOf: PriceOf): Part<readonly NodeCost[]> {
   const { cluster } = readings.snapshot;
   if (cluster.pods.kind === 'absent') return cluster.pods;
   if (cluster.nodes.kind === 'absent') return cluster.nodes;
@@ -159,7 +159,11 @@ function nodeCosts(readings: Readings, priceOf: PriceOf): readonly NodeCost[] | 
       all === undefined ? {} : { free: clamp(1 - shareOf(node, (one) => all.requested[one] ?? 0).share) };
     result.push({ node, price: priceOf(node), share, pods: pods.length, by, ...free });
   }
-  return result.sort((a, b) => a.node.name.localeCompare(b.node.name));
+  return {
+    kind: 'known',
+    at: cluster.pods.at,
+    value: result.sort((a, b) => a.node.name.localeCompare(b.node.name)),
+  };
 }
 
 function total(nodes: readonly NodeCost[], caveats: Set<string>): Money | Absent {

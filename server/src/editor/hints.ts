@@ -67,8 +67,9 @@ function lineEnd({ document: { text }, offset }: PlacedDocument, at: number): nu
   return offset + last;
 }
 
-/** `131k`, `8,192`: as exact as the figure is. */
+/** `2.7M`, `131k`, `8192`: as exact as the figure is. */
 function aboutTokens(count: number): string {
+  if (count >= 1_000_000) return `${Math.floor(count / 100_000) / 10}M`;
   return count >= 10_000 ? `${Math.floor(count / 1000)}k` : String(Math.floor(count));
 }
 
@@ -81,7 +82,7 @@ function modelHints(workspace: Workspace, resource: Resource, models: readonly U
     const shown = shownServing(serving, server.title);
     if (shown === undefined || !(shown.report.weights.expected > 0)) return [];
     const { report, config } = shown;
-    const weights = `~ ${formatBytes(report.weights.expected)} ${schemeOf(report.estimate.quantization).label} weights`;
+    const weights = `~ ${formatBytes(report.weights.expected)} ${schemeOf(report.estimate.quantization).label.split(',')[0] ?? ''} weights`;
     const count = report.tensorParallel * report.pipelineParallel;
     const card = config.gpu?.label.replace(/^NVIDIA /, '');
     const gpus = card === undefined ? undefined : `${count} x ${card}`;

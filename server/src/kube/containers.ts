@@ -242,8 +242,16 @@ function isPlaceholder(text: string): boolean {
   return /^\$[A-Z_][A-Z0-9_]*$/.test(text) || /^<[^<>]*>$/.test(text);
 }
 
+const environments = new WeakMap<Container, readonly EnvVar[]>();
+
 /** The environment of a container, in order; a later variable of one name wins. */
 export function envOf(container: Container): readonly EnvVar[] {
+  let known = environments.get(container);
+  if (known === undefined) environments.set(container, (known = readEnv(container)));
+  return known;
+}
+
+function readEnv(container: Container): readonly EnvVar[] {
   const env = entryOf(container.node, 'env')?.value;
   if (isMap(env)) {
     return env.entries

@@ -54,14 +54,15 @@ export function cursorsAt(text: string, offset: number): readonly Cursor[] {
   const rest = behind.slice(after.length).replace(/\r$/, '');
   const replace = { start, end: offset + after.length };
   const closers = quote + closingBrackets(text, lineStart, start - quote.length);
+  const isShort = start <= shortText;
   const found: Cursor[] = [];
   for (const kind of ['value', 'key'] as const) {
     // A word behind `key: ` is no key of a block map.
     if (kind === 'key' && closers.length === quote.length && !/^[ \t]*(?:- +)*["']?$/.test(ahead)) continue;
     const inserted =
       kind === 'key' ? `${markText}${quote}: ~${closers.slice(quote.length)}` : markText + closers;
-    const cursor =
-      read(text.slice(0, start) + inserted, kind) ?? read(outline(text, lineStart) + ahead + inserted, kind);
+    const whole = isShort ? read(text.slice(0, start) + inserted, kind) : undefined;
+    const cursor = whole ?? readOutline(outlineOf(text, lineStart), ahead + inserted, kind);
     if (cursor === undefined) continue;
     found.push({
       ...cursor,
@@ -75,6 +76,12 @@ export function cursorsAt(text: string, offset: number): readonly Cursor[] {
   }
   return found;
 }
+
+/**
+ * Characters before the cursor up to which all of them are read: some milliseconds of work. Of longer text, and of text
+ * that is not well-formed somewhere above, the lines that say where the cursor is are enough.
+ */
+const shortText = 12_000;
 
 /** The brackets that are open at a place, closed: of the lines above, as far as they can belong to it. */
 function closingBrackets(text: string, lineStart: number, at: number): string {
@@ -119,14 +126,19 @@ function openBrackets(text: string): string | undefined {
   return open;
 }
 
-/**
- * The lines above a line that say where it is: its ancestors, and what stands beside it before. For text that is not
- * well-formed somewhere above.
- */
-function outline(text: string, lineStart: number): string {
+/** The lines above a line that say where it is. */
+interface Outline {
+  /** Ancestors, and what stands beside the line before it. */
+  readonly text: string;
+  /** The places of the ancestors that are items, in the order of the text: of each list only one item is left. */
+  readonly indexes: readonly number[];
+}
+
+function outlineOf(text: string, lineStart: number): Outline {
   const lines = text.slice(0, lineStart).split('\n').slice(0, -1);
   const current = text.slice(lineStart, text.indexOf('\n', lineStart) + 1 || text.length);
   const kept: string[] = [];
+  const indexes: number[] = [];
   const indentOf = (line: string): number => /^[ \t]*/.exec(line)?.[0].length ?? 0;
   // Keys of an item stand behind its dash.
   const columnOf = (line: string): number => /^[ \t]*(?:- +)*/.exec(line)?.[0].length ?? 0;
@@ -137,25 +149,48 @@ function outline(text: string, lineStart: number): string {
     const indent = indentOf(line);
     isItem = indent < columnOf(line);
     column = isItem ? indent : columnOf(line);
-  };
-  if (indentOf(current) < columnOf(current)) {
-    descend(current);
     hasAncestor = true;
-  }
+    if (isItem) indexes.push(0);
+  };
+  if (indentOf(current) < columnOf(current)) descend(current);
   for (const line of lines.reverse()) {
     if (/^[ \t]*(#|$)/.test(line)) continue;
     const own = columnOf(line);
+    const indent = indentOf(line);
+    if (isItem && indent === column && indent < own) {
+      // An item before it, of the same list.
+      indexes.push((indexes.pop() ?? 0) + 1);
+      continue;
+    }
     const isSibling = own === column && !isItem && !hasAncestor;
     // A list may stand at the column of its key.
-    const isAncestor = own < column || (isItem && own === column && indentOf(line) === own);
-    if (!isSibling && !isAncestor) continue;
+    const isAncestor = own < column || (isItem && own === column && indent === own);
+    // The first line of the item that the kept keys are in.
+    const isFirst = own === column && !isItem && indent < own;
+    if (!isSibling && !isAncestor && !isFirst) continue;
     kept.push(line);
-    if (isAncestor || indentOf(line) < own) {
-      descend(line);
-      hasAncestor = true;
-    }
+    if (isAncestor || indent < own) descend(line);
   }
-  return kept.length === 0 ? '' : `${kept.reverse().join('\n')}\n`;
+  // What the object is stands beside its ancestors.
+  const head = ['apiVersion', 'kind'].flatMap((key) => {
+    const line = new RegExp(`^${key}:[ \\t]+\\S.*$`, 'm').exec(text)?.[0].replace(/\r$/, '');
+    return line === undefined || kept.includes(line) ? [] : [line];
+  });
+  const all = [...head, ...kept.reverse()];
+  return { text: all.length === 0 ? '' : `${all.join('\n')}\n`, indexes: indexes.reverse() };
+}
+
+function readOutline(outline: Outline, line: string, kind: Cursor['kind']): Found | undefined {
+  const found = read(outline.text + line, kind);
+  if (found === undefined) return undefined;
+  // Lists in brackets are whole in the outline; those of dashes have one item each.
+  let item = 0;
+  const path = found.path.map((step, index) => {
+    const holder = found.holders[index];
+    if (typeof step !== 'number' || holder?.kind !== 'sequence' || holder.flow) return step;
+    return outline.indexes[item++] ?? step;
+  });
+  return { ...found, path };
 }
 
 type Found = Pick<Cursor, 'root' | 'holders' | 'path' | 'mark'>;

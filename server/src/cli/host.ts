@@ -11,6 +11,8 @@ export interface Host {
   /** The Markdown document of a rule, when there is such a rule. */
   ruleDocument(id: string): string | undefined;
   readonly version: string;
+  /** Where schemas of kinds are; absent: nothing is known of any kind. */
+  readonly schemaFolder?: string;
   /** How many threads may work beside this one. */
   readonly spareThreads: number;
   startHelper(): Helper;

@@ -6,6 +6,7 @@ import { cellsOf, type Cell, type FileText } from '../workspace/cells';
 import type { Layout } from '../workspace/layout';
 import { Workspace } from '../workspace/workspace';
 import { parseFile } from '../yaml/parse';
+import { schemasIn } from './schemas';
 
 /** Where the configuration comes from, as plain data: another thread reads the same. */
 export type ConfigurationTexts =
@@ -37,6 +38,8 @@ export interface CellsJob {
   readonly configuration: ConfigurationTexts;
   /** The files to report on. */
   readonly reported: ReadonlySet<string>;
+  /** Where schemas of kinds are; absent: nothing is known of any kind. */
+  readonly schemaFolder?: string | undefined;
 }
 
 /** Lints one cell after the other; what was read of one is given up before the next. */
@@ -44,6 +47,7 @@ export function lintCells(job: CellsJob): LintResult {
   const { configFor } = readConfiguration(job.configuration);
   const files: FileResult[] = [];
   const errors: InternalError[] = [];
+  const schemas = schemasIn(job.schemaFolder);
   for (const cell of job.cells) {
     const uris = cell.files.map(({ uri }) => uri).filter((uri) => job.reported.has(uri));
     if (uris.length === 0) continue;
@@ -52,7 +56,7 @@ export function lintCells(job: CellsJob): LintResult {
       texts.map(({ uri, text }) => parseFile(uri, text)),
       job.layout,
     );
-    const result = lint(workspace, configFor, { uris });
+    const result = lint(workspace, configFor, { uris, schemas });
     files.push(...result.files);
     errors.push(...result.internalErrors);
   }
@@ -78,6 +82,8 @@ export interface LintAll {
   readonly configuration: ConfigurationTexts;
   /** The files to report on; the answers come in this order. */
   readonly reported: readonly string[];
+  /** Where schemas of kinds are; absent: nothing is known of any kind. */
+  readonly schemaFolder?: string | undefined;
 }
 
 /**
@@ -85,13 +91,19 @@ export interface LintAll {
  * whole workspace.
  */
 export async function lintAll(
-  { texts, layout, configuration, reported }: LintAll,
+  { texts, layout, configuration, reported, schemaFolder }: LintAll,
   helpers: readonly Helper[],
   size = filesInCell,
 ): Promise<LintResult> {
   const wanted = new Set(reported);
   const shares = share(cellsOf(texts, layout, size), helpers.length + 1);
-  const job = (cells: readonly Cell[]): CellsJob => ({ cells, layout, configuration, reported: wanted });
+  const job = (cells: readonly Cell[]): CellsJob => ({
+    cells,
+    layout,
+    configuration,
+    reported: wanted,
+    schemaFolder,
+  });
   const elsewhere = helpers.map((helper, index) => {
     const share = job(shares[index + 1] ?? []);
     // A machine may refuse another thread; its share is then done here.

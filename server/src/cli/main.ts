@@ -45,6 +45,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const { runCli } = await import('./run');
   const { startHelper } = await import('./threads');
+  const { schemaFolder } = await import('../schema/disk-schemas');
   const host: Host = {
     cwd: process.cwd(),
     env: process.env,
@@ -60,6 +61,7 @@ async function main(argv: readonly string[]): Promise<number> {
       return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
     },
     version: version(),
+    schemaFolder: schemaFolder(packageRoot()),
     // More threads than this wait for each other's memory, and for the reading of the files, more than they help.
     spareThreads: Math.min(availableParallelism() - 1, 7),
     startHelper: () => startHelper(__filename),

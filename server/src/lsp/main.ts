@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createConnection, ProposedFeatures } from 'vscode-languageserver/node';
+import { diskSchemas, schemaFolder } from '../schema/disk-schemas';
 import { nodeFileSystem, systemClock } from './node-environment';
 import { createServer } from './server';
 
@@ -14,16 +15,20 @@ The Plimsoll language server. TRANSPORT is one of
   --pipe=NAME      messages over a named pipe or socket file that the client listens on
 `;
 
-/** From the nearest `package.json` above the program: in the installed extension, and in the source tree alike. */
+/** The folder of the nearest `package.json` above the program: in the installed extension, and in the source tree alike. */
+function packageRoot(): string {
+  for (let at = __dirname; dirname(at) !== at; at = dirname(at))
+    if (existsSync(join(at, 'package.json'))) return at;
+  return __dirname;
+}
+
 function readVersion(): string {
-  for (let at = __dirname; ; at = dirname(at)) {
-    try {
-      const manifest: unknown = JSON.parse(readFileSync(join(at, 'package.json'), 'utf8'));
-      const found = (manifest as { readonly version?: unknown }).version;
-      return typeof found === 'string' ? found : 'unknown';
-    } catch {
-      if (dirname(at) === at) return 'unknown';
-    }
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
+    const found = (manifest as { readonly version?: unknown }).version;
+    return typeof found === 'string' ? found : 'unknown';
+  } catch {
+    return 'unknown';
   }
 }
 
@@ -48,6 +53,7 @@ function main(argv: readonly string[]): void {
     clock: systemClock,
     version: readVersion(),
     session: randomUUID().slice(0, 8),
+    schemas: diskSchemas(schemaFolder(packageRoot())),
   });
   process.on('unhandledRejection', (error) => server.uncaught('a promise', error));
   process.on('uncaughtException', (error) => server.uncaught('a callback', error));

@@ -43,7 +43,7 @@ export function createReports(
   project: Project,
   isOpen: (key: string) => boolean,
   abilities: () => DiagnosticAbilities,
-  rules: LintOptions['rules'],
+  known: { readonly rules?: LintOptions['rules']; readonly schemas?: LintOptions['schemas'] },
   log: Log,
   session: string,
 ): Reports {
@@ -61,7 +61,8 @@ export function createReports(
     log.error([`Internal error: rule ${error.rule} failed; its findings are missing`, ...where].join('\n'));
   };
   const lintOptions = (key: string): LintOptions => ({
-    ...(rules === undefined ? {} : { rules }),
+    ...(known.rules === undefined ? {} : { rules: known.rules }),
+    ...(known.schemas === undefined ? {} : { schemas: known.schemas }),
     provides: { workspace: project.folderOf(key).incomplete === undefined },
   });
   const findingsOf = (key: string): readonly Finding[] => {

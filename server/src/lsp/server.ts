@@ -67,6 +67,8 @@ export interface ServerDependencies {
   readonly session: string;
   /** Absent: all rules of the product. */
   readonly rules?: LintOptions['rules'];
+  /** Absent: nothing is known of any kind. */
+  readonly schemas?: LintOptions['schemas'];
 }
 
 export interface Server {
@@ -123,7 +125,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
         tags: (shown.tagSupport ?? push?.tagSupport)?.valueSet ?? [],
       };
     },
-    dependencies.rules,
+    dependencies,
     log,
     dependencies.session,
   );

@@ -8,9 +8,9 @@ import type { Structure } from '../structure/shape';
 /** What a name of a group, version or kind is made of; nothing else becomes part of a path. */
 const plainName = /^[A-Za-z0-9][A-Za-z0-9.-]*$/;
 
-/** Where the schemas of the product are, from the folder of its bundles. */
-export function schemaFolder(dist: string): string {
-  return join(dist, 'schemas');
+/** Where the schemas of the product are: the build puts them there, in the installed package and in the source tree. */
+export function schemaFolder(packageRoot: string): string {
+  return join(packageRoot, 'dist', 'schemas');
 }
 
 /**

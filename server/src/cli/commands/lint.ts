@@ -17,6 +17,7 @@ import { collect, configsAbove } from '../collect';
 import { readText, writeText } from '../disk';
 import { format } from '../formats/format';
 import type { Host } from '../host';
+import { schemasIn } from '../schemas';
 import { lintAll, readConfiguration, type ConfigurationTexts, type Helper } from '../lint-cells';
 import { displayPath } from '../paths';
 import type { FileReport, Notice, Report } from '../report';
@@ -115,8 +116,9 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
   let failed = input.failed;
   if (command.fix) {
     let workspace = Workspace.empty.withAll([...input.texts].map(([uri, text]) => parseFile(uri, text)));
+    const schemas = schemasIn(host.schemaFolder);
     for (const uri of input.reported) {
-      const result = fixFile(workspace, uri, configFor, command.unsafe ? 'all' : 'safe');
+      const result = fixFile(workspace, uri, configFor, command.unsafe ? 'all' : 'safe', { schemas });
       internal.push(...result.internalErrors);
       if (result.text === input.texts.get(uri)) continue;
       if (command.stdinFilename === undefined) {
@@ -135,7 +137,13 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
   }
   const texts = [...input.texts].map(([uri, text]) => ({ uri, text }));
   const outcome = await lintAll(
-    { texts, layout: layoutOf(texts), configuration, reported: input.reported },
+    {
+      texts,
+      layout: layoutOf(texts),
+      configuration,
+      reported: input.reported,
+      schemaFolder: host.schemaFolder,
+    },
     input.helpers,
   );
   internal.push(...outcome.internalErrors);

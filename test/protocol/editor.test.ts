@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type {
+  CompletionItem,
+  CompletionList,
   DocumentLink,
   Hover,
   InlayHint,
@@ -10,6 +12,10 @@ import type {
   Range,
 } from 'vscode-languageserver-protocol';
 import { InlayHintRefreshRequest } from 'vscode-languageserver-protocol';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { createBuffers } from '../../server/src/lsp/buffers';
+import { completions } from '../../server/src/lsp/completion';
+import { createProject } from '../../server/src/lsp/project';
 import type { SizingReportResult } from '../../server/src/protocol/messages';
 import { sizingReportRequest } from '../../server/src/protocol/messages';
 import type { TestClient } from './support/client';
@@ -302,4 +308,70 @@ test('nothing is said about what a template fills in', async () => {
   assert.deepEqual(await hints(client, chat), []);
   assert.equal(await client.hover(chat, placeOf(chatText, '--model')), null);
   await client.stop();
+});
+
+describe('completion', () => {
+  const asked = async (
+    client: TestClient,
+    uri: string,
+    position: Position,
+  ): Promise<readonly CompletionItem[]> => {
+    const list: CompletionList = await client.connection.sendRequest('textDocument/completion', {
+      textDocument: { uri },
+      position,
+    });
+    assert.equal(list.isIncomplete, false);
+    return list.items;
+  };
+
+  test('writes what is chosen over what is typed, while the text cannot be read', async () => {
+    const client = await opened();
+    const cut = nodesText.slice(0, nodesText.indexOf('[g5]'));
+    const text = `${cut}[g6`;
+    await client.type(nodes, 2, text);
+    const line = text.split('\n').length - 1;
+    const end = { line, character: text.split('\n').at(-1)?.length ?? 0 };
+    const items = await asked(client, nodes, end);
+    const item = items.find(({ label }) => label === 'g6e');
+    assert.deepEqual(item?.textEdit, {
+      range: { start: { line, character: end.character - 2 }, end },
+      newText: 'g6e',
+    });
+    assert.match(item.detail ?? '', /^8 types, l40s, from \$1\.86\/h$/);
+    await client.stop();
+  });
+
+  test('knows the names of pools in a pod', async () => {
+    const client = await opened();
+    await client.type(chat, 2, chatText.replace('nodepool: gpu', 'nodepool: '));
+    const items = await asked(client, chat, placeOf(chatText, 'nodepool: gpu', 10));
+    assert.deepEqual(
+      items.map(({ label }) => label),
+      ['gpu'],
+    );
+    assert.deepEqual(await asked(client, chat, placeOf(chatText, 'image: vllm', 7)), []);
+    await client.stop();
+  });
+
+  test('one provider that fails takes nothing from the others', async () => {
+    const failures: string[] = [];
+    const request = {
+      key: chat,
+      document: TextDocument.create(chat, 'yaml', 1, chatText),
+      offset: 0,
+      project: createProject(createBuffers()),
+    };
+    const list = await completions(
+      request,
+      { isCancellationRequested: false },
+      (provider) => failures.push(provider),
+      [
+        { name: 'bad', complete: () => Promise.reject(new Error('broken')) },
+        { name: 'good', complete: () => [{ label: 'a' }, { label: 'b' }] },
+        { name: 'other', complete: () => Promise.resolve([{ label: 'b', detail: 'again' }]) },
+      ],
+    );
+    assert.deepEqual(failures, ['bad']);
+    assert.deepEqual(list.items, [{ label: 'a' }, { label: 'b' }]);
+  });
 });

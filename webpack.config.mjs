@@ -10,6 +10,21 @@ const dist = path.join(root, 'dist');
 /** Licence texts of the packages found in any bundle; shared by all configurations of one build. */
 const bundledPackages = new Map();
 
+/** Packages whose texts are in `dist/schemas`; see `schemas/build`. */
+const schemaPackages = [
+  'kubernetes-models',
+  '@kubernetes-models/apimachinery',
+  '@kubernetes-models/argo-rollouts',
+  '@kubernetes-models/karpenter',
+  '@kubernetes-models/keda',
+  '@kubernetes-models/prometheus-operator',
+];
+
+/** The packages are made from these, and so are the descriptions of fields that the schemas hold. */
+const schemaSources =
+  'The schemas in schemas/ hold field descriptions of Kubernetes, Karpenter, KEDA, Prometheus Operator and Argo\n' +
+  'Rollouts, each under the Apache License 2.0 (https://www.apache.org/licenses/LICENSE-2.0).\n';
+
 /** Writes `THIRD-PARTY-NOTICES.txt`: the licences of the packages whose code is in the bundles. */
 class NoticesPlugin {
   /** @param {import('webpack').Compiler} compiler */
@@ -24,7 +39,12 @@ class NoticesPlugin {
             bundledPackages.set(folder, notice(folder));
         }
       }
-      const text = [...new Set(bundledPackages.values())].sort().join(`\n${'-'.repeat(78)}\n\n`);
+      for (const name of schemaPackages) {
+        const folder = path.join(root, 'node_modules', name);
+        if (!bundledPackages.has(folder)) bundledPackages.set(folder, notice(folder));
+      }
+      const notices = [...[...new Set(bundledPackages.values())].sort(), schemaSources];
+      const text = notices.join(`\n${'-'.repeat(78)}\n\n`);
       mkdirSync(dist, { recursive: true });
       writeFileSync(path.join(dist, 'THIRD-PARTY-NOTICES.txt'), text);
     });
@@ -217,7 +237,7 @@ export default (environment, argv) => {
   // The page of a rule that is gone must go too.
   client.output = {
     ...client.output,
-    clean: { keep: /^(?:server\.js|cli\.js|webview\.|THIRD-PARTY-NOTICES)/ },
+    clean: { keep: /^(?:server\.js|cli\.js|webview\.|schemas(?:\/|$)|THIRD-PARTY-NOTICES)/ },
   };
   client.plugins?.push(new RuleDocumentationPlugin());
 

@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { isBuiltIn, schemaOf, withoutDescriptions } from './assemble';
 import { describe } from './descriptions';
@@ -12,6 +12,8 @@ import { readValidator, withEmbedded } from './validators';
  * (`apps/v1/Deployment.structure.json.gz`), for the core group in `core/`. It does nothing where they are there
  * already, made from the same packages by the same code.
  */
+
+const root = resolve(__dirname, '..', '..');
 
 /** Kinds that are asked and answered but never written down, and parts that only look like kinds. */
 const neverWritten =
@@ -31,7 +33,7 @@ export function buildSchemas(): number {
     new Map([...models.definitions].map(([name, { validator }]) => [name, readValidator(name, validator)])),
   );
   const described = describe(models.definitions.values());
-  const next = `${schemaFolder}.${process.pid}`;
+  const next = join(root, 'out', `schemas-${process.pid}`);
   rmSync(next, { recursive: true, force: true });
   const kinds = models.kinds.filter(isServed);
   for (const kind of kinds) {
@@ -49,6 +51,7 @@ export function buildSchemas(): number {
   writeFileSync(join(next, stamp), `${JSON.stringify({ key: made, packages, kinds: list }, null, 1)}\n`);
   // Whoever reads meanwhile finds the old ones or the new ones, not a part.
   rmSync(schemaFolder, { recursive: true, force: true });
+  mkdirSync(dirname(schemaFolder), { recursive: true });
   try {
     renameSync(next, schemaFolder);
   } catch (error) {

@@ -16,6 +16,16 @@ function rulePages(): readonly string[] {
     .map((name) => `dist/rules/${name}`);
 }
 
+/** One kind is two files: what is checked, and the same with descriptions, which the editor alone shows. */
+function schemaFiles(parts: readonly string[]): readonly string[] {
+  const { kinds } = JSON.parse(readFileSync(join(root, 'dist', 'schemas', 'made-from.json'), 'utf8')) as {
+    kinds: { group: string; version: string; kind: string }[];
+  };
+  return kinds.flatMap(({ group, version, kind }) =>
+    parts.map((part) => `dist/schemas/${group === '' ? 'core' : group}/${version}/${kind}${part}`),
+  );
+}
+
 function snippetFiles(): readonly string[] {
   const folder = join(root, 'snippets');
   const names = existsSync(folder) ? readdirSync(folder) : [];
@@ -24,7 +34,7 @@ function snippetFiles(): readonly string[] {
 
 /** `npm test` builds first; a single test file that is run alone does not build the world. */
 function build(): void {
-  if (existsSync(join(root, 'dist', 'cli.js'))) return;
+  if (existsSync(join(root, 'dist', 'cli.js')) && existsSync(join(root, 'dist', 'schemas'))) return;
   const { status, stdout, stderr } = spawnSync('npm', ['run', 'build'], { cwd: root, encoding: 'utf8' });
   assert.equal(status, 0, stdout + stderr);
 }
@@ -49,6 +59,7 @@ test('the VSIX holds these files and no other', async () => {
     'package.json',
     'schemas/config.schema.json',
     ...rulePages(),
+    ...schemaFiles(['.json.gz', '.structure.json.gz']),
     ...snippetFiles(),
   ].sort();
   assert.deepEqual(
@@ -77,6 +88,7 @@ test('the npm package holds the command line and no other', () => {
       'package.json',
       'schemas/config.schema.json',
       ...rulePages(),
+      ...schemaFiles(['.structure.json.gz']),
     ].sort(),
   );
 });

@@ -32,8 +32,11 @@ const types: readonly (readonly [group: string, kinds: readonly string[]])[] = [
   ['nvidia.com', ['ClusterPolicy']],
   ['apps.nvidia.com', ['NIMCache']],
   ['monitoring.coreos.com', ['ServiceMonitor', 'PodMonitor', 'Prometheus', 'PrometheusRule']],
-  ['opentelemetry.io', ['OpenTelemetryCollector']],
-  ['cloudwatch.aws.amazon.com', ['AmazonCloudWatchAgent']],
+  ['opentelemetry.io', ['OpenTelemetryCollector', 'Instrumentation']],
+  ['cloudwatch.aws.amazon.com', ['AmazonCloudWatchAgent', 'Instrumentation']],
+  ['eks.services.k8s.aws', ['Addon']],
+  ['eks.aws.upbound.io', ['Addon']],
+  ['eks.aws.crossplane.io', ['Addon']],
   ['production-stack.vllm.ai', ['VLLMRuntime']],
   ['inference.networking.k8s.io', ['InferencePool']],
   ['inference.networking.x-k8s.io', ['InferencePool']],
@@ -79,7 +82,7 @@ for (const [group, kinds] of [
 }
 
 /** Config maps are read only where their text names something that a rule knows. */
-const configMap = /nvidia|dcgm|neuron|time-?slicing|fluent|cloudwatch|otel|opentelemetry|vllm|amazonaws/i;
+const configMap = /nvidia|dcgm|neuron|time-?slicing|fluent|cloudwatch|otel|opentelemetry|vllm|amazonaws|scrape_config|kubernetes_sd/i;
 
 const anyKind = /(?:^|[\s{,"'])kind["']?\s*:\s*(?:&\S+\s+)?["']?([A-Za-z][A-Za-z0-9]*)/g;
 

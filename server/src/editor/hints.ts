@@ -160,15 +160,20 @@ function workloadHints(workspace: Workspace, resource: Resource): readonly Hint[
     if (type === undefined) return [];
     const at = 'key' in asked.at ? Math.max(asked.at.key.end, asked.at.value.end) : asked.at.end;
     return [
-      { at, text: `${type.type.name}${priceWords(type)}`, tooltip: `${prices}; the cheapest type that fits` },
+      {
+        at,
+        text: `${type.type.name}${priceWords(type, found !== undefined)}`,
+        tooltip: `${prices}; the cheapest type that fits`,
+      },
     ];
   });
 }
 
-function priceWords({ price, onDemandPrice, capacityType }: Candidate): string {
-  if (price !== undefined) return `, $${price.toFixed(2)}/h`;
+/** @param isPool a pool is known, and so how it pays. */
+function priceWords({ price, onDemandPrice, capacityType }: Candidate, isPool: boolean): string {
+  if (price !== undefined && isPool) return `, $${price.toFixed(2)}/h`;
   if (onDemandPrice === undefined) return '';
-  return capacityType === 'spot'
+  return isPool && capacityType === 'spot'
     ? `, spot, below $${onDemandPrice.toFixed(2)}/h`
     : `, $${onDemandPrice.toFixed(2)}/h`;
 }

@@ -204,20 +204,17 @@ function pageLinks(resource: Resource): Link[] {
 
 /** The page of an image at a registry that has pages; private registries have none. */
 function imagePage(text: string): string | undefined {
-  const { repository } = parseImage(text);
-  const parts = repository.split('/');
-  const [host = '', ...rest] = parts;
-  const hasHost = host.includes('.') || host.includes(':') || host === 'localhost';
-  if (!parts.every((part) => /^[\w.:-]+$/.test(part))) return undefined;
-  if (!hasHost || host === 'docker.io') {
-    const names = hasHost ? rest : parts;
-    if (names.length === 1) return `https://hub.docker.com/_/${names[0] ?? ''}`;
-    if (names.length !== 2) return undefined;
-    return names[0] === 'library'
-      ? `https://hub.docker.com/_/${names[1] ?? ''}`
-      : `https://hub.docker.com/r/${names.join('/')}`;
-  }
+  const { registry: host, repository } = parseImage(text);
+  const rest = repository.split('/');
+  if (!rest.every((part) => /^[\w.-]+$/.test(part))) return undefined;
   switch (host) {
+    case '':
+    case 'docker.io':
+      if (rest.length === 1) return `https://hub.docker.com/_/${repository}`;
+      if (rest.length !== 2) return undefined;
+      return rest[0] === 'library'
+        ? `https://hub.docker.com/_/${rest[1] ?? ''}`
+        : `https://hub.docker.com/r/${repository}`;
     case 'ghcr.io':
       return rest.length >= 2 ? `https://${host}/${rest.join('/')}` : undefined;
     case 'quay.io':

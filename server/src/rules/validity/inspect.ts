@@ -1,0 +1,89 @@
+import type { Resource } from '../../kube/resource';
+import { partIn, type Part } from '../../kube/part';
+import { checkAutoscaler } from './autoscaler';
+import { checkBudget } from './budget';
+import { checkConfigMap } from './config-map';
+import { Inspection, type Flaw, type ValidityRule } from './inspection';
+import { checkScaledJob } from './keda';
+import { checkMetadata } from './metadata';
+import { checkMonitor, checkPrometheusRule } from './monitoring';
+import { checkNodeClass } from './node-class';
+import { checkNodeClaim, checkNodePool } from './node-pool';
+import { checkPodSpec, checkTemplate } from './pod';
+import { checkLimitRange, checkQuota } from './quota';
+import { checkService } from './service';
+import { checkClaim, checkPersistentVolume, checkStorageClass } from './storage';
+import { checkCronJob, checkJob, checkReplicationController, checkWorkload } from './workload';
+import { entryOf } from '../../yaml/node';
+import type { RuleContext } from '../rule';
+
+/** The check of each kind, by group, version and kind. Other groups have kinds of the same name: they are not meant. */
+const checks: Readonly<Record<string, (cx: Inspection, root: Part) => void>> = {
+  'apps/v1/Deployment': checkWorkload,
+  'apps/v1/StatefulSet': checkWorkload,
+  'apps/v1/DaemonSet': checkWorkload,
+  'apps/v1/ReplicaSet': checkWorkload,
+  '/v1/ReplicationController': checkReplicationController,
+  'batch/v1/Job': checkJob,
+  'batch/v1/CronJob': checkCronJob,
+  '/v1/Pod': (cx, root) => {
+    const spec = partIn(root, 'spec');
+    if (spec !== undefined) checkPodSpec(cx, spec, 'any');
+  },
+  '/v1/PodTemplate': (cx, root) => {
+    const template = partIn(root, 'template');
+    if (template !== undefined) checkTemplate(cx, template, 'any');
+  },
+  '/v1/Service': checkService,
+  'autoscaling/v1/HorizontalPodAutoscaler': checkAutoscaler,
+  'autoscaling/v2/HorizontalPodAutoscaler': checkAutoscaler,
+  'policy/v1/PodDisruptionBudget': checkBudget,
+  '/v1/PersistentVolumeClaim': checkClaim,
+  '/v1/PersistentVolume': checkPersistentVolume,
+  'storage.k8s.io/v1/StorageClass': checkStorageClass,
+  '/v1/ResourceQuota': checkQuota,
+  '/v1/LimitRange': checkLimitRange,
+  '/v1/ConfigMap': checkConfigMap,
+  '/v1/Secret': checkConfigMap,
+  '/v1/ServiceAccount': () => undefined,
+  'karpenter.sh/v1/NodePool': checkNodePool,
+  'karpenter.sh/v1/NodeClaim': checkNodeClaim,
+  'karpenter.k8s.aws/v1/EC2NodeClass': checkNodeClass,
+  'keda.sh/v1alpha1/ScaledObject': () => undefined,
+  'keda.sh/v1alpha1/ScaledJob': checkScaledJob,
+  'keda.sh/v1alpha1/TriggerAuthentication': () => undefined,
+  'keda.sh/v1alpha1/ClusterTriggerAuthentication': () => undefined,
+  'monitoring.coreos.com/v1/PrometheusRule': checkPrometheusRule,
+  'monitoring.coreos.com/v1/ServiceMonitor': checkMonitor,
+  'monitoring.coreos.com/v1/PodMonitor': checkMonitor,
+};
+
+/** Every kind that is checked, for the rules' own lists. */
+export const checkedKinds: readonly string[] = [
+  ...new Set(Object.keys(checks).map((key) => key.slice(key.lastIndexOf('/') + 1))),
+];
+
+const memo = new WeakMap<Resource, readonly Flaw[]>();
+
+/** What the API server's validation would refuse of an object. All rules of the folder share one look at it. */
+export function flawsOf(resource: Resource): readonly Flaw[] {
+  const known = memo.get(resource);
+  if (known !== undefined) return known;
+  const check = checks[`${resource.group}/${resource.version}/${resource.kind}`];
+  const cx = new Inspection(resource);
+  if (check !== undefined) {
+    const kind = entryOf(resource.root, 'kind');
+    const root: Part = { map: resource.root, place: kind?.value ?? resource.root };
+    checkMetadata(cx, root);
+    check(cx, root);
+  }
+  memo.set(resource, cx.flaws);
+  return cx.flaws;
+}
+
+/** The check of a rule: its share of the flaws. */
+export function reportFlaws(rule: ValidityRule) {
+  return (resource: Resource, { report }: RuleContext<unknown>): void => {
+    for (const { rule: id, ...flaw } of flawsOf(resource)) if (id === rule) report(flaw);
+  };
+}

@@ -1,0 +1,275 @@
+import type { Form } from '../../kube/names';
+import { given, textAt, textOf, wholeAt, type Part, type Text, type Whole } from '../../kube/part';
+import { isAbsent, type Resource } from '../../kube/resource';
+import { insertPath, removeEntry, replaceScalar, type Edits } from '../../yaml/edit';
+import { entryOf, isNull, type Entry, type ScalarNode, type YamlNode } from '../../yaml/node';
+import { nearest } from '../nearest';
+import type { Fix, Place, Report } from '../rule';
+
+/** The rules of this folder: what the API server's validation refuses behind the types of the fields. */
+export type ValidityRule =
+  | 'affinity-term-invalid'
+  | 'autoscaler-target-invalid'
+  | 'config-key-invalid'
+  | 'duplicate-entry'
+  | 'env-source-invalid'
+  | 'field-not-allowed'
+  | 'hpa-behavior-out-of-range'
+  | 'hpa-metric-invalid'
+  | 'name-invalid'
+  | 'nodeclass-invalid'
+  | 'nodepool-invalid'
+  | 'number-out-of-range'
+  | 'pdb-both-bounds'
+  | 'port-out-of-range'
+  | 'prestop-longer-than-grace'
+  | 'probe-invalid'
+  | 'quantity-out-of-range'
+  | 'required-value-missing'
+  | 'resource-name-unknown'
+  | 'restart-policy-invalid'
+  | 'schedule-invalid'
+  | 'security-context-invalid'
+  | 'selector-differs-from-labels'
+  | 'selector-invalid'
+  | 'storage-claim-invalid'
+  | 'strategy-contradiction'
+  | 'toleration-invalid'
+  | 'value-unsupported'
+  | 'volume-mount-unknown'
+  | 'volume-source-invalid';
+
+/** One thing that the API server refuses. */
+export interface Flaw extends Report {
+  readonly rule: ValidityRule;
+}
+
+type More = Omit<Report, 'at' | 'message'>;
+
+/**
+ * Collects the flaws of one object. Each check reads one place of the object; what is unknown, what a template may add
+ * and what a patch leaves to its base is never a flaw.
+ */
+export class Inspection {
+  readonly flaws: Flaw[] = [];
+  /** The container that is looked at, for overrides in the configuration. */
+  container: string | undefined;
+
+  constructor(readonly resource: Resource) {}
+
+  /**
+   * Two values of the object may be compared: it is whole, and no template decides which of them are there.
+   */
+  get isCertain(): boolean {
+    return this.resource.role === 'resource' && !this.resource.placed.document.templated;
+  }
+
+  /** `flaw; the API server rejects the Deployment`. */
+  add(rule: ValidityRule, at: Place, message: string, more: More = {}): void {
+    this.flaws.push({
+      rule,
+      at,
+      message: `${message}; the API server rejects the ${this.resource.kind}`,
+      ...(this.container === undefined ? {} : { container: this.container }),
+      ...more,
+    });
+  }
+
+  /**
+   * Whether a key is certainly without a value, and none beside it looks like a misspelling of it, which is another
+   * rule's finding.
+   */
+  lacks(part: Part, key: string): boolean {
+    if (!isAbsent(this.resource, part.map, key)) return false;
+    return !part.map.entries.some(
+      (entry) =>
+        entry.key.text !== key &&
+        !entry.key.unknown &&
+        !isNull(entry.value) &&
+        looksLike(entry.key.text, key),
+    );
+  }
+
+  /** Where something that is not written would be looked for: its key without a value, else what holds the map. */
+  placeOf(part: Part, key: string): Place {
+    return entryOf(part.map, key) ?? part.place;
+  }
+
+  /** A text that is a key's value must have a form; an empty one is missing where `required`. */
+  form(
+    part: Part,
+    key: string,
+    form: Form,
+    what: string,
+    options: {
+      readonly required?: boolean;
+      readonly rule?: ValidityRule;
+      readonly fix?: (text: Text) => Fix | undefined;
+    } = {},
+  ): void {
+    const text = textAt(part, key);
+    if (text === undefined) return;
+    if (text.text === '') {
+      if (options.required === true) this.missing(part, key, what);
+      return;
+    }
+    this.textForm(text, form, what, options);
+  }
+
+  textForm(
+    text: Text,
+    form: Form,
+    what: string,
+    options: { readonly rule?: ValidityRule; readonly fix?: (text: Text) => Fix | undefined } = {},
+  ): void {
+    const flaw = form.flaw(text.text);
+    if (flaw === undefined) return;
+    this.add(
+      options.rule ?? 'name-invalid',
+      text.node,
+      `${what} ${shown(text.text)} is not ${form.name}: ${flaw}`,
+      {
+        fixes: [options.fix?.(text)],
+      },
+    );
+  }
+
+  missing(part: Part, key: string, what: string, rule: ValidityRule = 'required-value-missing'): void {
+    const entry = entryOf(part.map, key);
+    const empty = entry !== undefined && !isNull(entry.value);
+    this.add(rule, entry ?? part.place, empty ? `${what} is empty` : `${what} is missing`);
+  }
+
+  /** An empty text where one is required; a key that is not there is a matter of the schema. */
+  notEmpty(part: Part, key: string, what: string): void {
+    if (textAt(part, key)?.text === '') this.missing(part, key, what);
+  }
+
+  /** A number in a range, both ends included. */
+  range(
+    part: Part,
+    key: string,
+    least: number,
+    most: number | undefined,
+    what: string,
+    rule: ValidityRule = 'number-out-of-range',
+  ): void {
+    const number = wholeAt(part, key);
+    if (number !== undefined) this.numberRange(number, least, most, what, rule);
+  }
+
+  numberRange(
+    { node, value }: Whole,
+    least: number,
+    most: number | undefined,
+    what: string,
+    rule: ValidityRule = 'number-out-of-range',
+  ): void {
+    if (value >= least && (most === undefined || value <= most)) return;
+    const allowed = most === undefined ? `${least} or more` : `${least} to ${most}`;
+    this.add(rule, node, `${what} is ${value}, and ${allowed} is allowed`);
+  }
+
+  /** One of several words; empty is left out, since the API server takes it as not written. */
+  oneOf(
+    part: Part,
+    key: string,
+    allowed: readonly string[],
+    what: string,
+    rule: ValidityRule = 'value-unsupported',
+    options: { readonly orEmpty?: boolean } = {},
+  ): void {
+    const text = textAt(part, key);
+    if (text !== undefined) this.textOneOf(text, allowed, what, rule, options);
+  }
+
+  textOneOf(
+    text: Text,
+    allowed: readonly string[],
+    what: string,
+    rule: ValidityRule = 'value-unsupported',
+    options: { readonly orEmpty?: boolean } = {},
+  ): void {
+    if (allowed.includes(text.text) || (text.text === '' && options.orEmpty === true)) return;
+    this.add(rule, text.node, `${what} is ${shown(text.text)}, and ${words(allowed)} are known`, {
+      fixes: [this.meant(text.node, allowed)],
+    });
+  }
+
+  /** Writes the nearest of the allowed words. */
+  meant(node: ScalarNode, allowed: readonly string[]): Fix | undefined {
+    const word =
+      allowed.find((candidate) => candidate.toLowerCase() === node.text.toLowerCase()) ??
+      nearest(node.text, allowed);
+    return word === undefined ? undefined : this.write(node, word, `Write ${word}`);
+  }
+
+  write(node: ScalarNode, value: string | number, title: string): Fix | undefined {
+    return this.fix(title, replaceScalar(this.resource.placed.document, node, value));
+  }
+
+  insertion(part: Part, key: string, value: string, title: string): Fix | undefined {
+    return this.fix(title, insertPath(this.resource.placed.document, part.map, [key], value));
+  }
+
+  removal(part: Part, key: string, title: string): Fix | undefined {
+    return this.fix(title, removeEntry(this.resource.placed.document, part.map, key));
+  }
+
+  fix(title: string, edits: Edits, safe = false): Fix | undefined {
+    return edits === undefined ? undefined : { title, safe, edits };
+  }
+
+  /**
+   * Items of a list that are the same by a key of theirs. The later one is at fault.
+   *
+   * @param keyOf what makes two items the same, and where it stands; `undefined` for items that are not known.
+   */
+  unique<T>(
+    items: readonly T[],
+    keyOf: (item: T) => { readonly key: string; readonly at: Place } | undefined,
+    message: (key: string) => string,
+  ): void {
+    if (!this.isCertain) return;
+    const first = new Map<string, Place>();
+    for (const item of items) {
+      const found = keyOf(item);
+      if (found === undefined) continue;
+      const before = first.get(found.key);
+      if (before === undefined) {
+        first.set(found.key, found.at);
+        continue;
+      }
+      this.add('duplicate-entry', found.at, message(found.key), {
+        related: [{ resource: this.resource, at: before, message: 'The first one' }],
+      });
+    }
+  }
+}
+
+/** Whether a key is a misspelling of another: one slip, two in long ones. Known keys that lie so near have no such pair. */
+export function looksLike(key: string, other: string): boolean {
+  return (
+    key.toLowerCase() === other.toLowerCase() || nearest(key, [other], other.length < 8 ? 1 : 2) !== undefined
+  );
+}
+
+/** `"name"`, cut off where it is long. */
+export function shown(text: string): string {
+  return text.length > 70 ? `"${text.slice(0, 60)}..."` : `"${text}"`;
+}
+
+/** `A, B and C`. */
+export function words(list: readonly string[]): string {
+  if (list.length < 2) return list.join('');
+  return `${list.slice(0, -1).join(', ')} and ${list.at(-1) ?? ''}`;
+}
+
+/** Which of several keys have a value. */
+export function givenOf(part: Part, keys: readonly string[]): readonly Entry[] {
+  return keys.flatMap((key) => given(part, key) ?? []);
+}
+
+export function isEmptyText(node: YamlNode | undefined): boolean {
+  return textOf(node)?.text === '';
+}

@@ -1,0 +1,44 @@
+import { partIn, partsIn, textAt, wholeAt, type Part } from '../../kube/part';
+import { shown, type Inspection } from './inspection';
+
+/** Lists of a pod template that are maps by a key in the CRD of a ScaledJob. */
+export function checkScaledJob(cx: Inspection, root: Part): void {
+  const spec = partIn(root, 'spec', 'jobTargetRef', 'template', 'spec');
+  if (spec === undefined) return;
+  const containers = [partsIn(spec, 'containers'), partsIn(spec, 'initContainers')];
+  for (const list of [...containers, partsIn(spec, 'volumes')]) {
+    cx.unique(
+      list,
+      (item) => {
+        const name = textAt(item, 'name');
+        return name === undefined ? undefined : { key: name.text, at: name.node };
+      },
+      (key) => `The name ${shown(key)} stands twice`,
+    );
+  }
+  for (const container of containers.flat()) {
+    cx.unique(
+      partsIn(container, 'ports'),
+      (port) => {
+        const number = wholeAt(port, 'containerPort');
+        const protocol = textAt(port, 'protocol')?.text ?? 'TCP';
+        return number === undefined ? undefined : { key: `${number.value}/${protocol}`, at: number.node };
+      },
+      (key) => `The port ${key} stands twice`,
+    );
+    for (const [list, key] of [
+      ['env', 'name'],
+      ['volumeMounts', 'mountPath'],
+      ['volumeDevices', 'devicePath'],
+    ] as const) {
+      cx.unique(
+        partsIn(container, list),
+        (item) => {
+          const text = textAt(item, key);
+          return text === undefined ? undefined : { key: text.text, at: text.node };
+        },
+        (value) => `The ${key} ${shown(value)} stands twice in ${list}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import { defineRule } from '../rule';
+import { checkedKinds, reportFlaws } from './inspect';
+
+export default defineRule({
+  id: 'selector-invalid',
+  summary: 'A label selector must be well-formed',
+  severity: 'error',
+  needs: 'document',
+  kinds: checkedKinds,
+  fixable: 'suggest',
+  apiServerRejects: true,
+  check: reportFlaws('selector-invalid'),
+});

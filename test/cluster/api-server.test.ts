@@ -3,7 +3,6 @@ import { before, describe, test } from 'node:test';
 import { useLab, type Lab } from './lab/use';
 import {
   claimsOf,
-  expandSnippet,
   documentBundles,
   exampleBundle,
   fixedBundle,
@@ -137,10 +136,6 @@ describe('examples', () => {
 describe('snippets', () => {
   for (const bundle of snippetBundles())
     test(bundle.name, (t) => check(bundle, undefined, (text) => t.diagnostic(text)));
-  test('are expanded to their defaults', () => {
-    const body = ['kind: ${1|Deployment,StatefulSet|}', 'name: ${2:my-${3:chat}}', 'path: \\$HOME$0'];
-    assert.equal(expandSnippet(body), 'kind: Deployment\nname: my-chat\npath: $HOME');
-  });
 });
 
 describe('these tests', () => {

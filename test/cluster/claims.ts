@@ -10,6 +10,7 @@ import type { PlacedDocument } from '../../server/src/yaml/document';
 import { applyEdits, removeEntry, type Edit } from '../../server/src/yaml/edit';
 import type { Entry, MapNode, YamlNode } from '../../server/src/yaml/node';
 import { examplesOf, fixturesOf, type Fixture } from '../support/fixtures';
+import { expand, parseSnippets } from '../support/snippets';
 import { configurationIn, workspaceOf } from '../support/workspace';
 
 /** What the files of the project say about themselves, to be compared with what a cluster says. */
@@ -161,35 +162,13 @@ export function documentBundles(): readonly { readonly rule: string; readonly bu
   });
 }
 
-/** A snippet of VS Code as it is inserted: with the default of each placeholder, and the first of each choice. */
-export function expandSnippet(body: string | readonly string[]): string {
-  let text = typeof body === 'string' ? body : body.join('\n');
-  // From the inside out, since a default may hold placeholders.
-  for (let before = ''; before !== text;) {
-    before = text;
-    text = text
-      .replace(/\$\{\d+\|([^,|}]*)[^|}]*\|\}/g, '$1')
-      .replace(/\$\{\d+:([^${}]*)\}/g, '$1')
-      .replace(/\$\{\d+\}|\$\d+/g, '');
-  }
-  return text.replace(/\\([$}\\])/g, '$1');
-}
-
-/** All snippets, each by itself. */
+/** The manifests among the snippets, each by itself. */
 export function snippetBundles(): readonly Bundle[] {
-  const folder = join(root, 'snippets');
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.code-snippets'))
-    .flatMap((file) => {
-      const snippets = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Readonly<
-        Record<string, { readonly body: string | readonly string[] }>
-      >;
-      return Object.entries(snippets).map(([name, { body }]) => ({
-        name: `snippets/${file}: ${name}`,
-        files: { 'snippet.yaml': `${expandSnippet(body)}\n` },
-      }));
-    });
+  const file = 'kubernetes.code-snippets';
+  return parseSnippets(readFileSync(join(root, 'snippets', file), 'utf8'))
+    .map(({ name, body }) => ({ name: `snippets/${file}: ${name}`, text: expand(body) }))
+    .filter(({ text }) => /^kind:/m.test(text))
+    .map(({ name, text }) => ({ name, files: { 'snippet.yaml': `${text}\n` } }));
 }
 
 function identity({ rule, message }: Finding): string {

@@ -39,6 +39,12 @@ describe('snippets', () => {
     }
   }
 
+  test('are expanded to their defaults, first choices and repeats', () => {
+    const body =
+      'kind: ${1|Deployment,StatefulSet|}\nname: ${2:my-${3:chat}}\nagain: $2, ${3}\npath: \\$HOME$0';
+    assert.equal(expand(body), 'kind: Deployment\nname: my-chat\nagain: my-chat, chat\npath: $HOME');
+  });
+
   test('a repeated name has the same default everywhere, or follows when it is typed over', () => {
     for (const file of files) {
       for (const { name, body } of snippetsOf(file)) {

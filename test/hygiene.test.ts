@@ -95,6 +95,7 @@ const layers: Readonly<Record<string, Layer>> = {
     packages: ['yaml-language-server', 'node:*'],
     pure: false,
   },
+  render: { ours: ['yaml', 'kube', 'workspace', 'rules', 'engine'], packages: ['node:*'], pure: false },
   files: { ours: [], packages: ['ignore', 'node:*'], pure: false },
   sources: {
     ours: ['live', 'kube'],
@@ -112,7 +113,11 @@ const layers: Readonly<Record<string, Layer>> = {
     ],
     pure: false,
   },
-  cli: { ours: [...core, 'protocol', 'schema', 'files', 'sources'], packages: ['node:*'], pure: false },
+  cli: {
+    ours: [...core, 'protocol', 'schema', 'files', 'render', 'sources'],
+    packages: ['node:*'],
+    pure: false,
+  },
 };
 
 interface Import {

@@ -17,6 +17,8 @@ export interface LintCommand {
   /** `undefined`: decided by the terminal and the environment. */
   readonly color: boolean | undefined;
   readonly gitignore: boolean;
+  /** Charts and kustomizations are rendered, by programs on the PATH. */
+  readonly render: boolean;
   /** A file of known findings: to tell them from new ones, or to write. */
   readonly baseline: { readonly file: string; readonly write: boolean } | undefined;
 }
@@ -109,6 +111,9 @@ Options:
   --format <format>         text (default), json, sarif, junit or github
   --config <file>           Use this configuration instead of the nearest .plimsoll.yaml
   --preset <name>           recommended (default), strict or minimal
+  --render                  Render Helm charts (with their default values, and with each values-*.yaml) and
+                            kustomizations by helm, kustomize or kubectl on the PATH, and judge what they make; what is
+                            found stands where it comes from. Nothing is fetched and no file is changed
   --fix                     Apply the fixes that do not change what the author meant
   --unsafe                  With --fix: the others too, the first one that a finding offers
   --max-warnings <n>        More warnings than this fail the run (default 0); errors always do
@@ -149,6 +154,7 @@ one. Run again, it forgets what was repaired; findings in files that were not lo
 
 Options:
   -o, --output <file>       Where to (default: ${defaultBaseline} in the current folder)
+  --render                  With what helm and kustomize render, as lint --render finds it
   --config <file>           Use this configuration instead of the nearest .plimsoll.yaml
   --preset <name>           recommended (default), strict or minimal
   --no-gitignore            Also read what .gitignore names in folders
@@ -221,6 +227,7 @@ function parseLint(args: readonly string[]): Command {
     unsafe: { type: 'boolean' },
     'max-warnings': { type: 'string' },
     baseline: { type: 'string' },
+    render: { type: 'boolean' },
     'stdin-filename': { type: 'string' },
     color: { type: 'boolean' },
     'no-color': { type: 'boolean' },
@@ -238,6 +245,11 @@ function parseLint(args: readonly string[]): Command {
   if (values['stdin-filename'] !== undefined && positionals.some((path) => path !== '-')) {
     throw new UsageError('--stdin-filename reads standard input and cannot be combined with paths');
   }
+  if (values.render === true && (values['stdin-filename'] !== undefined || positionals.includes('-'))) {
+    throw new UsageError(
+      '--render reads charts and kustomizations in folders; it cannot read standard input',
+    );
+  }
   const stdin = values['stdin-filename'] ?? (positionals.includes('-') ? 'stdin.yaml' : undefined);
   return {
     command: 'lint',
@@ -251,6 +263,7 @@ function parseLint(args: readonly string[]): Command {
     stdinFilename: stdin,
     color: values['no-color'] === true ? false : values.color,
     gitignore: values['no-gitignore'] !== true,
+    render: values.render === true,
     baseline: values.baseline === undefined ? undefined : { file: values.baseline, write: false },
   };
 }
@@ -259,6 +272,7 @@ function parseLint(args: readonly string[]): Command {
 function parseBaseline(args: readonly string[]): Command {
   const { values, positionals } = parse(args, {
     output: { type: 'string', short: 'o' },
+    render: { type: 'boolean' },
     config: { type: 'string' },
     preset: { type: 'string' },
     'no-gitignore': { type: 'boolean' },
@@ -280,6 +294,7 @@ function parseBaseline(args: readonly string[]): Command {
     stdinFilename: undefined,
     color: undefined,
     gitignore: values['no-gitignore'] !== true,
+    render: values.render === true,
     baseline: { file: values.output ?? defaultBaseline, write: true },
   };
 }

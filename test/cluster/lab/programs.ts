@@ -20,10 +20,12 @@ import {
   crdSources,
   etcdVersion,
   goVersion,
+  helmVersion,
   karpenterVersion,
   kedaVersion,
   kubernetesLibraryVersion,
   kubernetesVersion,
+  kustomizeVersion,
   kwokVersion,
   motoVersion,
 } from './versions';
@@ -36,6 +38,8 @@ export interface Programs {
   readonly kubeScheduler: string;
   readonly kubectl: string;
   readonly kwok: string;
+  readonly helm: string;
+  readonly kustomize: string;
   readonly karpenter: string;
   readonly kedaOperator: string;
   readonly kedaAdapter: string;
@@ -159,6 +163,8 @@ export async function ensurePrograms(progress: Progress): Promise<Programs> {
     kubeScheduler: at('kubernetes', 'kube-scheduler'),
     kubectl: at('kubernetes', 'kubectl'),
     kwok: at('kwok', 'kwok'),
+    helm: at('helm', 'helm'),
+    kustomize: at('kustomize', 'kustomize'),
     karpenter: at('karpenter', 'karpenter'),
     kedaOperator: at('keda', 'keda-operator'),
     kedaAdapter: at('keda', 'keda-adapter'),
@@ -312,6 +318,20 @@ async function makeKwok(build: Build): Promise<void> {
   await goBuild(build, 'kwok', 'sigs.k8s.io/kwok/cmd/kwok');
 }
 
+async function makeHelm(build: Build): Promise<void> {
+  const helm = 'helm.sh/helm/v3';
+  writeModule(build, [`${helm}/pkg/cli`, `${helm}/pkg/action`], [`${helm} ${helmVersion}`]);
+  await build.run('go', ['mod', 'tidy']);
+  await goBuild(build, 'helm', `${helm}/cmd/helm`);
+}
+
+async function makeKustomize(build: Build): Promise<void> {
+  const kustomize = 'sigs.k8s.io/kustomize/kustomize/v5';
+  writeModule(build, [`${kustomize}/commands`], [`${kustomize} ${kustomizeVersion}`]);
+  await build.run('go', ['mod', 'tidy']);
+  await goBuild(build, 'kustomize', kustomize);
+}
+
 async function makeKarpenter(build: Build): Promise<void> {
   writeModule(
     build,
@@ -395,6 +415,8 @@ function recipes(): readonly Recipe[] {
     { name: 'etcd', version: etcdVersion, needs: 'go', make: makeEtcd },
     { name: 'kubernetes', version: kubernetesVersion, needs: 'go', make: makeKubernetes },
     { name: 'kwok', version: kwokVersion, needs: 'go', make: makeKwok },
+    { name: 'helm', version: helmVersion, needs: 'go', make: makeHelm },
+    { name: 'kustomize', version: kustomizeVersion, needs: 'go', make: makeKustomize },
     { name: 'karpenter', version: karpenterVersion, needs: 'go', make: makeKarpenter },
     { name: 'keda', version: kedaVersion, needs: 'go', make: makeKeda },
     { name: 'crds', version: crdKey, needs: 'go', make: copyCrds },

@@ -13,6 +13,9 @@ export const etcdVersion = 'v3.6.13';
 export const kwokVersion = 'v0.7.0';
 export const karpenterVersion = 'v1.14.0';
 export const kedaVersion = 'v2.20.2';
+/** What renders charts and kustomizations for `plimsoll lint --render`. */
+export const helmVersion = 'v3.19.0';
+export const kustomizeVersion = 'v5.7.1';
 export const motoVersion = '5.2.5';
 
 /** The oldest Go that all modules above accept (`go` lines of their `go.mod`). */

@@ -20,6 +20,7 @@ import type { Host } from '../host';
 import { schemasIn } from '../schemas';
 import { lintAll, readConfiguration, type ConfigurationTexts, type Helper } from '../lint-cells';
 import { displayPath } from '../paths';
+import { renderResults } from '../render';
 import type { FileReport, Notice, Report } from '../report';
 import { locator } from '../locate';
 
@@ -148,18 +149,23 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
   );
   internal.push(...outcome.internalErrors);
 
+  const rendered = command.render
+    ? await renderResults(outcome.files, input.texts, configFor, host)
+    : { files: outcome.files, notices: [] };
+  input.notices.push(...rendered.notices);
+
   const { baseline } = command;
-  const textOf = (uri: string): string | undefined => input.texts.get(uri);
+  const textOf = (uri: string): string => input.texts.get(uri) ?? readConfig(uri);
   if (baseline?.write === true) {
-    if (!failed && internal.length === 0) return writeBaseline(baseline.file, outcome.files, textOf, host);
+    if (!failed && internal.length === 0) return writeBaseline(baseline.file, rendered.files, textOf, host);
     host.stderr.write('plimsoll: nothing was recorded, for not all could be checked\n');
   }
   const baselined =
-    baseline?.write === false ? applyBaseline(baseline.file, outcome.files, textOf, host) : undefined;
+    baseline?.write === false ? applyBaseline(baseline.file, rendered.files, textOf, host) : undefined;
   const report = makeReport({
     command,
     host,
-    results: baselined?.files ?? outcome.files,
+    results: baselined?.files ?? rendered.files,
     problems,
     input,
     internal,

@@ -1,0 +1,3 @@
+{{- define "chat.labels" -}}
+app: {{ .Chart.Name }}
+{{- end }}

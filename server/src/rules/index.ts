@@ -5,9 +5,12 @@ import autoscalerTargetInvalid from './validity/autoscaler-target-invalid';
 import cachePathNotMounted from './cold-start/cache-path-not-mounted';
 import clusterAutoscalerLeftover from './placement/cluster-autoscaler-leftover';
 import configKeyInvalid from './validity/config-key-invalid';
+import containerInsightsWithoutGpu from './observability/container-insights-without-gpu';
 import contextExceedsKvCache from './model/context-exceeds-kv-cache';
 import cpuLimitEqualsRequest from './resources/cpu-limit-equals-request';
 import cpuPodToleratesGpuTaint from './scheduling/cpu-pod-tolerates-gpu-taint';
+import dcgmExporterMemoryTooLow from './observability/dcgm-exporter-memory-too-low';
+import dcgmExporterOffGpuNodes from './observability/dcgm-exporter-off-gpu-nodes';
 import doNotDisruptMisplaced from './placement/do-not-disrupt-misplaced';
 import dtypeUnsupportedOnGpu from './model/dtype-unsupported-on-gpu';
 import duplicateEntry from './validity/duplicate-entry';
@@ -18,11 +21,13 @@ import fieldNotAllowed from './validity/field-not-allowed';
 import gpuImageOnArm64 from './placement/gpu-image-on-arm64';
 import gpuMemoryUtilizationExtreme from './model/gpu-memory-utilization-extreme';
 import gpuNotRequested from './model/gpu-not-requested';
+import gpuQuotaKeyInvalid from './observability/gpu-quota-key-invalid';
 import gpuRequestDiffersFromLimit from './gpu/gpu-request-differs-from-limit';
 import gpuRequestWithoutLimit from './gpu/gpu-request-without-limit';
 import gpuTaintNotTolerated from './scheduling/gpu-taint-not-tolerated';
 import gpusLeftIdle from './model/gpus-left-idle';
 import gracePeriodTooShort from './probes/grace-period-too-short';
+import healthCheckLogsShipped from './observability/health-check-logs-shipped';
 import hostMemoryPinnedByOffload from './model/host-memory-pinned-by-offload';
 import hostRamBelowModel from './sizing/host-ram-below-model';
 import hpaBehaviorOutOfRange from './validity/hpa-behavior-out-of-range';
@@ -44,6 +49,7 @@ import hpaTargetNotFound from './autoscaling/hpa-target-not-found';
 import hpaTargetNotScalable from './autoscaling/hpa-target-not-scalable';
 import hpaTargetUtilizationExtreme from './autoscaling/hpa-target-utilization-extreme';
 import imageNotPinned from './cold-start/image-not-pinned';
+import irsaRoleMalformed from './observability/irsa-role-malformed';
 import kedaCloudwatchWindow from './keda/keda-cloudwatch-window';
 import kedaCooldownMisread from './keda/keda-cooldown-misread';
 import kedaCpuTriggerScalesToZero from './keda/keda-cpu-trigger-scales-to-zero';
@@ -56,14 +62,18 @@ import kedaNeverWakesUp from './keda/keda-never-wakes-up';
 import kedaQueryManySeries from './keda/keda-query-many-series';
 import kedaTriggerInvalid from './keda/keda-trigger-invalid';
 import livenessKillsDuringLoad from './probes/liveness-kills-during-load';
+import logRetentionUnlimited from './observability/log-retention-unlimited';
 import memoryLimitFarAboveRequest from './model/memory-limit-far-above-request';
 import memoryRequestBelowModel from './model/memory-request-below-model';
+import metricsNotScraped from './observability/metrics-not-scraped';
 import migProfileMismatch from './placement/mig-profile-mismatch';
+import missingCostLabels from './observability/missing-cost-labels';
 import missingCpuLimit from './resources/missing-cpu-limit';
 import missingCpuRequest from './resources/missing-cpu-request';
 import missingEfaForMultiNode from './placement/missing-efa-for-multi-node';
 import missingField from './structure/missing-field';
 import missingGpuNodeSelector from './placement/missing-gpu-node-selector';
+import missingGpuQuota from './observability/missing-gpu-quota';
 import missingGpuToleration from './scheduling/missing-gpu-toleration';
 import missingLivenessProbe from './probes/missing-liveness-probe';
 import missingMemoryLimit from './resources/missing-memory-limit';
@@ -128,6 +138,7 @@ import securityContextInvalid from './validity/security-context-invalid';
 import selectorDiffersFromLabels from './validity/selector-differs-from-labels';
 import selectorInvalid from './validity/selector-invalid';
 import serviceNameBreaksEngine from './model/service-name-breaks-engine';
+import servicemonitorNotSelected from './observability/servicemonitor-not-selected';
 import sharedMemoryAboveLimit from './sizing/shared-memory-above-limit';
 import singleReplica from './availability/single-replica';
 import startupBudgetTooShort from './probes/startup-budget-too-short';
@@ -138,6 +149,7 @@ import tensorParallelExceedsGpus from './model/tensor-parallel-exceeds-gpus';
 import tensorParallelNotDivisible from './model/tensor-parallel-not-divisible';
 import tolerationInvalid from './validity/toleration-invalid';
 import topologySpreadSelectsNothing from './availability/topology-spread-selects-nothing';
+import traceSamplingEverything from './observability/trace-sampling-everything';
 import twoAutoscalers from './autoscaling/two-autoscalers';
 import unboundedMemoryVolume from './model/unbounded-memory-volume';
 import unknownField from './structure/unknown-field';
@@ -161,9 +173,12 @@ export const rules: readonly Rule[] = [
   cachePathNotMounted,
   clusterAutoscalerLeftover,
   configKeyInvalid,
+  containerInsightsWithoutGpu,
   contextExceedsKvCache,
   cpuLimitEqualsRequest,
   cpuPodToleratesGpuTaint,
+  dcgmExporterMemoryTooLow,
+  dcgmExporterOffGpuNodes,
   doNotDisruptMisplaced,
   dtypeUnsupportedOnGpu,
   duplicateEntry,
@@ -174,11 +189,13 @@ export const rules: readonly Rule[] = [
   gpuImageOnArm64,
   gpuMemoryUtilizationExtreme,
   gpuNotRequested,
+  gpuQuotaKeyInvalid,
   gpuRequestDiffersFromLimit,
   gpuRequestWithoutLimit,
   gpuTaintNotTolerated,
   gpusLeftIdle,
   gracePeriodTooShort,
+  healthCheckLogsShipped,
   hostMemoryPinnedByOffload,
   hostRamBelowModel,
   hpaBehaviorOutOfRange,
@@ -200,6 +217,7 @@ export const rules: readonly Rule[] = [
   hpaTargetNotScalable,
   hpaTargetUtilizationExtreme,
   imageNotPinned,
+  irsaRoleMalformed,
   kedaCloudwatchWindow,
   kedaCooldownMisread,
   kedaCpuTriggerScalesToZero,
@@ -212,14 +230,18 @@ export const rules: readonly Rule[] = [
   kedaQueryManySeries,
   kedaTriggerInvalid,
   livenessKillsDuringLoad,
+  logRetentionUnlimited,
   memoryLimitFarAboveRequest,
   memoryRequestBelowModel,
+  metricsNotScraped,
   migProfileMismatch,
+  missingCostLabels,
   missingCpuLimit,
   missingCpuRequest,
   missingEfaForMultiNode,
   missingField,
   missingGpuNodeSelector,
+  missingGpuQuota,
   missingGpuToleration,
   missingLivenessProbe,
   missingMemoryLimit,
@@ -284,6 +306,7 @@ export const rules: readonly Rule[] = [
   selectorDiffersFromLabels,
   selectorInvalid,
   serviceNameBreaksEngine,
+  servicemonitorNotSelected,
   sharedMemoryAboveLimit,
   singleReplica,
   startupBudgetTooShort,
@@ -294,6 +317,7 @@ export const rules: readonly Rule[] = [
   tensorParallelNotDivisible,
   tolerationInvalid,
   topologySpreadSelectsNothing,
+  traceSamplingEverything,
   twoAutoscalers,
   unboundedMemoryVolume,
   unknownField,
@@ -318,9 +342,12 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'cache-path-not-mounted': 'cold-start',
   'cluster-autoscaler-leftover': 'placement',
   'config-key-invalid': 'validity',
+  'container-insights-without-gpu': 'observability',
   'context-exceeds-kv-cache': 'model',
   'cpu-limit-equals-request': 'resources',
   'cpu-pod-tolerates-gpu-taint': 'scheduling',
+  'dcgm-exporter-memory-too-low': 'observability',
+  'dcgm-exporter-off-gpu-nodes': 'observability',
   'do-not-disrupt-misplaced': 'placement',
   'dtype-unsupported-on-gpu': 'model',
   'duplicate-entry': 'validity',
@@ -331,11 +358,13 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'gpu-image-on-arm64': 'placement',
   'gpu-memory-utilization-extreme': 'model',
   'gpu-not-requested': 'model',
+  'gpu-quota-key-invalid': 'observability',
   'gpu-request-differs-from-limit': 'gpu',
   'gpu-request-without-limit': 'gpu',
   'gpu-taint-not-tolerated': 'scheduling',
   'gpus-left-idle': 'model',
   'grace-period-too-short': 'probes',
+  'health-check-logs-shipped': 'observability',
   'host-memory-pinned-by-offload': 'model',
   'host-ram-below-model': 'sizing',
   'hpa-behavior-out-of-range': 'validity',
@@ -357,6 +386,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'hpa-target-not-scalable': 'autoscaling',
   'hpa-target-utilization-extreme': 'autoscaling',
   'image-not-pinned': 'cold-start',
+  'irsa-role-malformed': 'observability',
   'keda-cloudwatch-window': 'keda',
   'keda-cooldown-misread': 'keda',
   'keda-cpu-trigger-scales-to-zero': 'keda',
@@ -369,14 +399,18 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'keda-query-many-series': 'keda',
   'keda-trigger-invalid': 'keda',
   'liveness-kills-during-load': 'probes',
+  'log-retention-unlimited': 'observability',
   'memory-limit-far-above-request': 'model',
   'memory-request-below-model': 'model',
+  'metrics-not-scraped': 'observability',
   'mig-profile-mismatch': 'placement',
+  'missing-cost-labels': 'observability',
   'missing-cpu-limit': 'resources',
   'missing-cpu-request': 'resources',
   'missing-efa-for-multi-node': 'placement',
   'missing-field': 'structure',
   'missing-gpu-node-selector': 'placement',
+  'missing-gpu-quota': 'observability',
   'missing-gpu-toleration': 'scheduling',
   'missing-liveness-probe': 'probes',
   'missing-memory-limit': 'resources',
@@ -441,6 +475,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'selector-differs-from-labels': 'validity',
   'selector-invalid': 'validity',
   'service-name-breaks-engine': 'model',
+  'servicemonitor-not-selected': 'observability',
   'shared-memory-above-limit': 'sizing',
   'single-replica': 'availability',
   'startup-budget-too-short': 'probes',
@@ -451,6 +486,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'tensor-parallel-not-divisible': 'model',
   'toleration-invalid': 'validity',
   'topology-spread-selects-nothing': 'availability',
+  'trace-sampling-everything': 'observability',
   'two-autoscalers': 'autoscaling',
   'unbounded-memory-volume': 'model',
   'unknown-field': 'structure',

@@ -1,0 +1,85 @@
+import { portsOf, runningContainers } from '../../kube/containers';
+import type { PodTemplate } from '../../kube/pod-carriers';
+import type { Resource } from '../../kube/resource';
+import { labelsOf, readSelector, selects, type Labels } from '../../kube/selectors';
+import type { Truth } from '../../kube/truth';
+import type { Workspace } from '../../workspace/workspace';
+import { entryOf, getIn, isScalar, itemsIn, mapIn, scalarIn, textIn, type ScalarNode } from '../../yaml/node';
+
+export const monitorKinds: readonly string[] = ['ServiceMonitor', 'PodMonitor'];
+
+/** The labels of an object itself. */
+export function objectLabels(resource: Resource): Labels {
+  return labelsOf(getIn(resource.root, 'metadata', 'labels'), resource.role === 'kustomize-patch');
+}
+
+/** Whether a monitor looks into the namespace of an object. Without a choice it is its own. */
+export function looksInto(monitor: Resource, namespace: string | undefined): boolean {
+  const selector = mapIn(monitor.root, 'spec', 'namespaceSelector');
+  if (selector !== undefined) {
+    if (textIn(selector, 'any') === 'true') return true;
+    const names = itemsIn(selector, 'matchNames').flatMap((item) => (isScalar(item) ? [item] : []));
+    if (names.length > 0)
+      return namespace === undefined || names.some(({ text, unknown }) => unknown || text === namespace);
+  }
+  return namespace === undefined || monitor.namespace === undefined || monitor.namespace === namespace;
+}
+
+/** Whether a monitor's selector takes an object with these labels. */
+export function monitorSelects(monitor: Resource, labels: Labels): Truth {
+  const selector = readSelector(getIn(monitor.root, 'spec', 'selector'));
+  return selector === undefined ? 'unknown' : selects(selector, labels);
+}
+
+/** Monitors of a kind around an object, whatever their namespace. */
+export function monitorsAround(workspace: Workspace, from: Resource, kind: string): readonly Resource[] {
+  const around = new Set(workspace.around(from));
+  return workspace
+    .byKind(kind, 'monitoring.coreos.com')
+    .filter(({ scope, role }) => around.has(scope) && role !== 'kustomize-patch');
+}
+
+/** The ports that a monitor scrapes, by name. */
+export function endpointPorts(monitor: Resource): readonly ScalarNode[] {
+  const list = monitor.kind === 'PodMonitor' ? 'podMetricsEndpoints' : 'endpoints';
+  return itemsIn(monitor.root, 'spec', list).flatMap((endpoint) => {
+    const port = scalarIn(endpoint, 'port');
+    return port === undefined || port.unknown || port.value === null ? [] : [port];
+  });
+}
+
+/** Names of the ports of a Service; `undefined` where a template can add some. */
+export function servicePortNames(service: Resource): readonly string[] | undefined {
+  const ports = entryOf(mapIn(service.root, 'spec'), 'ports')?.value;
+  if (ports?.kind !== 'sequence' || ports.open) return undefined;
+  const names = ports.items.map((item) => scalarIn(item, 'name'));
+  if (names.some((name) => name?.unknown === true)) return undefined;
+  return names.flatMap((name) => (name === undefined || name.value === null ? [] : [name.text]));
+}
+
+/** Names of the ports of a pod; `undefined` where a template can add some. */
+export function podPortNames(template: PodTemplate): readonly string[] | undefined {
+  const names: string[] = [];
+  for (const container of runningContainers(template)) {
+    if (container.node.open) return undefined;
+    const list = entryOf(container.node, 'ports')?.value;
+    if (list?.kind === 'sequence' && list.open) return undefined;
+    for (const { name, nameNode } of portsOf(container)) {
+      if (nameNode?.unknown === true) return undefined;
+      if (name !== undefined) names.push(name);
+    }
+  }
+  return names;
+}
+
+/** Annotations by which a scraper that discovers pods and Services finds them. */
+export function hasScrapeAnnotation(annotations: Labels): boolean {
+  return (
+    annotations.open ||
+    [...annotations.values.keys()].some((key) =>
+      /prometheus\.io\/(?:scrape|port)|k8s\.grafana\.com\/scrape|ad\.datadoghq\.com|dynatrace\.com\/scrape|victoriametrics/i.test(
+        key,
+      ),
+    )
+  );
+}

@@ -82,7 +82,8 @@ for (const [group, kinds] of [
 }
 
 /** Config maps are read only where their text names something that a rule knows. */
-const configMap = /nvidia|dcgm|neuron|time-?slicing|fluent|cloudwatch|otel|opentelemetry|vllm|amazonaws|scrape_config|kubernetes_sd|metrics_collected|\[output\]/i;
+const configMap =
+  /nvidia|dcgm|neuron|time-?slicing|fluent|cloudwatch|otel|opentelemetry|vllm|amazonaws|scrape_config|kubernetes_sd|metrics_collected|\[output\]/i;
 
 const anyKind = /(?:^|[\s{,"'])kind["']?\s*:\s*(?:&\S+\s+)?["']?([A-Za-z][A-Za-z0-9]*)/g;
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { editors, install } from '../test/e2e/editors';
-import { chromiumPath } from '../test/e2e/server-launcher';
+import { chromiumPath } from '../test/support/chromium';
 
 /**
  * `npm run test:editor [-- --only VERSION | --electron]`: the packaged extension in real VS Code.

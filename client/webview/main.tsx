@@ -23,7 +23,17 @@ function change(part: Partial<UiState>): void {
   draw();
 }
 
+let isDue = false;
+
+/** Draws once for all that changed in this turn, and never from within a part that is being drawn. */
 function draw(): void {
+  if (isDue) return;
+  isDue = true;
+  queueMicrotask(drawNow);
+}
+
+function drawNow(): void {
+  isDue = false;
   if (root !== null) render(<App {...{ state, receivedAt, ui, change, send }} />, root);
 }
 

@@ -1,4 +1,5 @@
 import type { AxisScale } from '../../server/src/panel/model';
+import { visible } from './text';
 
 /** Three significant digits, without an exponent and without zeros that say nothing: `0.0125`, `12.4`, `1,240`. */
 export function digits(value: number): string {
@@ -12,7 +13,7 @@ export function digits(value: number): string {
 export function axisText(value: number, { factor, suffix }: AxisScale): string {
   const number = digits(value * factor);
   if (suffix === '') return number;
-  return suffix.startsWith('/') ? `${number}${suffix}` : `${number} ${suffix}`;
+  return `${number}${suffix.startsWith('/') ? '' : ' '}${visible(suffix)}`;
 }
 
 const two = (value: number): string => String(value).padStart(2, '0');

@@ -54,7 +54,7 @@ function read(): Palette {
     states: {
       good: color('--vscode-testing-iconPassed', line('green')),
       info: color('--vscode-charts-blue', foreground),
-      warning: color('--vscode-charts-yellow', foreground),
+      warning: color('--vscode-list-warningForeground', line('yellow')),
       critical: color('--vscode-testing-iconFailed', line('red')),
       unknown: color('--vscode-descriptionForeground', foreground),
     },

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
-import type { AxisScale, Chart, ChartContent, Marker, Threshold } from '../../server/src/panel/model';
-import { axisText, clockText, dayText, digits } from './numbers';
+import type { Chart, ChartContent, Marker, Threshold } from '../../server/src/panel/model';
+import { axisText, clockText, dayText } from './numbers';
 import { palette } from './palette';
 import { visible } from './text';
 
@@ -16,6 +16,16 @@ export interface PlotInput {
   readonly window: { readonly from: number; readonly to: number };
   readonly markers: readonly Marker[];
   readonly logarithmic: boolean;
+}
+
+/** The thresholds that are too far above the data to be drawn. */
+export function thresholdsAbove(chart: Chart, content: ChartContent): readonly Threshold[] {
+  const values = content.lines.flatMap((line) => line.values.filter((value) => value !== null));
+  // Not as arguments: there can be more values than a call takes.
+  const high = values.reduce((most, value) => Math.max(most, value), 0) * chart.scale.factor;
+  const low = values.reduce((least, value) => Math.min(least, value), Infinity) * chart.scale.factor;
+  const [, top] = valueRange(chart, Number.isFinite(low) ? low : null, high, content.thresholds);
+  return content.thresholds.filter(({ value }) => value * chart.scale.factor > top);
 }
 
 /** The plot of a chart, without its legend: uPlot draws, the page says what is under the crosshair. */
@@ -42,17 +52,22 @@ export function lineStyle(
 }
 
 /**
- * The range of the value axis: what the chart prescribes, else its data; thresholds that are near the data are in it,
+ * The range of the value axis, in its unit: what the chart prescribes, else its data; thresholds that are near the data are in it,
  * so that one sees how near.
  */
 export function valueRange(
-  { min, max }: Pick<Chart, 'min' | 'max'>,
+  chart: Pick<Chart, 'min' | 'max' | 'scale'>,
   low: number | null,
   high: number | null,
   thresholds: readonly Threshold[],
 ): readonly [number, number] {
+  const { factor } = chart.scale;
+  const min = chart.min === undefined ? undefined : chart.min * factor;
+  const max = chart.max === undefined ? undefined : chart.max * factor;
   const top = high ?? 0;
-  const near = thresholds.map(({ value }) => value).filter((value) => value <= Math.max(top, 0) * 2.5);
+  const near = thresholds
+    .map(({ value }) => value * factor)
+    .filter((value) => value <= Math.max(top, 0) * 2.5);
   const from = min ?? Math.min(low ?? 0, ...near);
   const to = max ?? Math.max(top, ...near);
   const room = (to - from) * 0.08;
@@ -75,21 +90,15 @@ export function createPlot(
       const [from, to] = valueRange(input.chart, low, high, input.content.thresholds);
       return [from, to];
     }
-    const values = input.content.lines.flatMap(({ values: all }) => all).filter((value) => (value ?? 0) > 0);
-    const least = Math.min(...values.map((value) => value ?? Infinity));
-    const [from, to] = uPlot.rangeLog(
-      Number.isFinite(least) ? least : 0.001,
-      Math.max(high ?? 1, least),
-      10,
-      false,
-    );
-    return [from ?? 0.001, to ?? 1];
+    // Without any value above zero the range is that of 1 to 10, which nothing is drawn in.
+    const [from, to] = uPlot.rangeLog(Math.max(low ?? 1, 1e-9), Math.max(high ?? 10, 1e-9), 10, false);
+    return [from ?? 1, to ?? 10];
   };
 
   const options: uPlot.Options = {
     width,
     height: plotHeight,
-    padding: [14, 8, 0, 0],
+    padding: [14, 18, 0, 0],
     legend: { show: false },
     cursor: {
       drag: { x: false, y: false, setScale: false },
@@ -123,7 +132,7 @@ export function createPlot(
         gap: 4,
         space: 30,
         size: (_plot, values) => 12 + 6.4 * Math.max(3, ...(values ?? []).map((value) => value.length)),
-        values: (_plot, splits) => tickTexts(splits, input.chart.scale),
+        values: (_plot, splits) => tickTexts(splits, input.chart.scale.suffix),
       },
     ],
     series: [{}, ...first.content.lines.map((line, at) => seriesOf(line, at))],
@@ -157,7 +166,13 @@ export function createPlot(
       const at = Math.max(0, Math.min(last, (index ?? (points > 0 ? -1 : last + 1)) + points));
       const instant = input.content.at[at];
       if (instant === undefined) return;
-      plot.setCursor({ left: plot.valToPos(instant / 1000, 'x'), top: plotHeight / 2 });
+      // The types leave out the last argument, which tells the other charts.
+      const setCursor = plot.setCursor as (
+        at: { left: number; top: number },
+        hook: boolean,
+        tell: boolean,
+      ) => void;
+      setCursor({ left: plot.valToPos(instant / 1000, 'x'), top: plotHeight / 2 }, true, true);
     },
     get canvas() {
       return plot.ctx.canvas;
@@ -197,20 +212,22 @@ function alone(values: ArrayLike<number | null | undefined>): number[] {
   return found;
 }
 
-function dataOf({ content, logarithmic }: PlotInput): uPlot.AlignedData {
+/** In the unit of the axis, so that its ticks are round numbers there. */
+function dataOf({ chart, content, logarithmic }: PlotInput): uPlot.AlignedData {
   return [
     content.at.map((at) => at / 1000),
     ...content.lines.map(({ values }) =>
-      // A logarithmic axis has no place for zero.
-      logarithmic ? values.map((value) => (value === null || value > 0 ? value : null)) : [...values],
+      values.map((value) =>
+        // A logarithmic axis has no place for zero.
+        value === null || (logarithmic && value <= 0) ? null : value * chart.scale.factor,
+      ),
     ),
   ];
 }
 
-/** Ticks need as many digits as tell them apart. The unit is beside each, as in every number of the panel. */
-function tickTexts(splits: readonly number[], scale: AxisScale): string[] {
-  const texts = splits.map((value) => axisText(value, scale));
-  return new Set(texts).size === texts.length ? texts : splits.map((value) => digits(value * scale.factor));
+/** Ticks with their unit, but for those that a logarithmic axis leaves blank. */
+function tickTexts(splits: readonly (number | null)[], suffix: string): string[] {
+  return splits.map((value) => (value === null ? '' : axisText(value, { factor: 1, suffix })));
 }
 
 function timeLabel(at: number, { from, to }: PlotInput['window']): string {
@@ -219,14 +236,15 @@ function timeLabel(at: number, { from, to }: PlotInput['window']): string {
   return to - from > 12 * 3_600_000 && isMidnight ? dayText(at) : clockText(at, to - from <= 5 * 60_000);
 }
 
-function drawThresholds(plot: uPlot, { content }: PlotInput): void {
+function drawThresholds(plot: uPlot, { chart, content }: PlotInput): void {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;
   const [low, high] = [plot.scales['y']?.min ?? 0, plot.scales['y']?.max ?? 0];
   ctx.save();
   ctx.font = `${10 * ratio}px ${palette().font}`;
   ctx.textAlign = 'right';
-  for (const { value, label, state } of content.thresholds) {
+  for (const { value: given, label, state } of content.thresholds) {
+    const value = given * chart.scale.factor;
     if (value < low || value > high) continue;
     const y = Math.round(plot.valToPos(value, 'y', true)) + 0.5;
     ctx.strokeStyle = palette().states[state];

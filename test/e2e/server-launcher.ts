@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
+import { chromiumFlags, chromiumPath } from '../support/chromium';
 import type { InstalledEditor } from './editors';
 import { freePort } from './ports';
 
@@ -42,7 +43,7 @@ export async function openWindow(options: WindowOptions): Promise<Window> {
   process.once('SIGTERM', () => process.exit(143));
   let browser: Browser | undefined;
   try {
-    browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
+    browser = await chromium.launch({ executablePath: chromiumPath(), args: [...chromiumFlags] });
     const page = await browser.newPage({ viewport: options.size ?? { width: 1280, height: 800 } });
     const opened = browser;
     const exit = new Promise<number>((resolve, reject) => {
@@ -68,33 +69,6 @@ export async function openWindow(options: WindowOptions): Promise<Window> {
     stop(server);
     throw error;
   }
-}
-
-const chromiumFlags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
-/** Chromium from `CHROMIUM`, or where Linux distributions put it. */
-export function chromiumPath(): string {
-  const candidates = [
-    process.env['CHROMIUM'] ?? '',
-    '/usr/bin/chromium',
-    '/usr/bin/chromium-browser',
-    '/usr/bin/google-chrome',
-  ];
-  const found = candidates.find((each) => each !== '' && existsSync(each));
-  if (found === undefined) {
-    throw new Error(
-      'Chromium was not found. Install it (Debian, Ubuntu: apt-get install chromium) or set CHROMIUM.',
-    );
-  }
-  return found;
 }
 
 function address({ workspace, suite, open }: WindowOptions, port: number): string {

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Chart, ChartContent, Marker } from '../../../server/src/panel/model';
 import { usePage } from '../context';
 import { chartsCsv } from '../csv';
@@ -6,7 +6,7 @@ import { axisText, clockText, timeText } from '../numbers';
 import { onPaletteChange } from '../palette';
 import { picture } from '../picture';
 import type { Plot } from '../plot';
-import { createPlot, lineStyle } from '../plot';
+import { createPlot, lineStyle, thresholdsAbove } from '../plot';
 import { visible } from '../text';
 import { withItem } from '../ui-state';
 import type { MenuItem } from './menu';
@@ -86,6 +86,7 @@ function Drawn({
   }, [shape]);
   useEffect(() => plot.current?.update(input), [content, window.from, window.to, markers]);
 
+  const above = useMemo(() => thresholdsAbove(chart, content), [chart, content]);
   const at = cursor === null ? undefined : content.at[cursor];
   const items: MenuItem[] = [
     { title: 'Show as table', checked: hasTable, run: () => setHasTable(!hasTable) },
@@ -123,7 +124,7 @@ function Drawn({
       <div class="chart-head">
         <h4>{visible(chart.title)}</h4>
         <span class="chart-time">
-          {at === undefined ? (content.stale ?? '') : clockText(at, true)}
+          {at === undefined ? visible(content.stale ?? '') : clockText(at, true)}
           {at !== undefined && nearMarker(markers, at, window)}
         </span>
         <Menu label={`${visible(chart.title)}: more`} text="⋯" items={items} />
@@ -152,10 +153,9 @@ function Drawn({
             </li>
           );
         })}
-        {content.thresholds.map((threshold) => (
-          <li key={threshold.label} class="threshold" title={visible(threshold.source)}>
-            <span class="swatch-threshold" aria-hidden="true" />
-            {visible(threshold.label)}
+        {above.map(({ label, source }) => (
+          <li key={label} class="threshold" title={visible(source)}>
+            {visible(label)} is above the axis
           </li>
         ))}
       </ul>
@@ -221,7 +221,9 @@ function describe(chart: Chart, content: ChartContent): string {
     const text = (value: number): string => axisText(value, chart.scale);
     return `${visible(line.label)}: ${text(last)}, between ${text(Math.min(...known))} and ${text(Math.max(...known))}`;
   });
-  return `${visible(chart.title)}. ${lines.join('; ')}. Arrow keys move along the time axis.`;
+  const limits = content.thresholds.map(({ label }) => visible(label));
+  const thresholds = limits.length === 0 ? '' : ` Thresholds: ${limits.join('; ')}.`;
+  return `${visible(chart.title)}. ${lines.join('; ')}.${thresholds} Arrow keys move along the time axis.`;
 }
 
 function lastKnown(values: readonly (number | null)[]): number {

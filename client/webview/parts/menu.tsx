@@ -25,6 +25,9 @@ export function Menu({
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
 
+  /** Where the button was when the list was opened. */
+  const top = useRef(0);
+
   const isOpen = (): boolean => list.current?.matches(':popover-open') ?? false;
   const close = (): void => {
     if (isOpen()) list.current?.hidePopover();
@@ -34,6 +37,7 @@ export function Menu({
     const popup = list.current;
     const anchor = button.current?.getBoundingClientRect();
     if (popup === null || anchor === undefined) return;
+    top.current = anchor.top;
     popup.showPopover();
     const { width, height } = popup.getBoundingClientRect();
     const below = anchor.bottom + height <= innerHeight;
@@ -56,8 +60,10 @@ export function Menu({
   };
 
   useEffect(() => {
+    // A list that stayed where it was while its button went away would belong to nothing.
     const hide = (): void => {
-      if (isOpen()) list.current?.hidePopover();
+      const now = button.current?.getBoundingClientRect().top ?? 0;
+      if (isOpen() && Math.abs(now - top.current) > 4) list.current?.hidePopover();
     };
     addEventListener('scroll', hide, true);
     return () => removeEventListener('scroll', hide, true);

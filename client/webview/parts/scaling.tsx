@@ -1,5 +1,6 @@
 import type { ColdStartView, ScalingView, Section, Table } from '../../../server/src/panel/model';
 import { visible } from '../text';
+import { Name } from './name';
 import { Content, Notes } from './section';
 import { StateMark, stateWords } from './state';
 import { DataTable } from './table';
@@ -39,7 +40,7 @@ export function Scaling({ scaling }: { readonly scaling: ScalingView }) {
 export function Sub({ title, section }: { readonly title: string; readonly section: Section<Table> }) {
   return (
     <>
-      <h3>{title}</h3>
+      <h3>{visible(title)}</h3>
       <Content section={section}>{(table) => <DataTable table={table} title={title} />}</Content>
     </>
   );
@@ -50,7 +51,7 @@ function ColdStart({ coldStart }: { readonly coldStart: ColdStartView }) {
   return (
     <>
       <p>
-        <strong>{visible(total)}</strong> for {visible(pod)}
+        <strong>{visible(total)}</strong> for <Name text={pod} />
       </p>
       <div class="phases" aria-hidden="true">
         {phases.map(({ id, title, share }, index) => (
@@ -59,9 +60,7 @@ function ColdStart({ coldStart }: { readonly coldStart: ColdStartView }) {
             class={`phase phase-${index % 6}`}
             style={{ flexGrow: Math.max(share, 0.01) }}
             title={visible(title)}
-          >
-            {share > 0.12 ? visible(title) : ''}
-          </span>
+          />
         ))}
       </div>
       <ol class="phase-list" aria-label="Parts of the cold start">

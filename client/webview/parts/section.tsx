@@ -30,7 +30,7 @@ export function Part({
             onClick={() => change({ folded: withItem(ui.folded, id, isOpen) })}
           >
             <span class="twistie" aria-hidden="true" />
-            {title}
+            {visible(title)}
           </button>
         </h2>
         {isOpen && aside}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Cell, Column, Row, Table as TableModel } from '../../../server/src/panel/model';
 import { tableCsv } from '../csv';
 import { usePage } from '../context';
@@ -48,22 +48,25 @@ export function DataTable({
   const [active, setActive] = useState<string | undefined>();
   const wantsFocus = useRef(false);
 
-  const look = (): void => {
+  /** What was drawn last, for callbacks that outlive a drawing. */
+  const drawn = useRef({ rows, active, view, isLong });
+  drawn.current = { rows, active, view, isLong };
+
+  const look = useCallback((): void => {
     const element = frame.current;
-    if (element === null || !isLong) return;
+    const now = drawn.current;
+    if (element === null || !now.isLong) return;
     const first = Math.max(0, Math.floor(element.scrollTop / rowHeight) - margin);
     const count = Math.ceil(element.clientHeight / rowHeight) + 2 * margin;
-    if (first === view.first && count === view.count) return;
-    keepFocus(element, first, count);
+    if (first === now.view.first && count === now.view.count) return;
+    // A focused row that goes out of view hands the focus to the table, so that the keyboard goes on from here.
+    const index = now.rows.findIndex(({ id }) => id === now.active);
+    const row = document.activeElement?.closest('tbody tr') ?? null;
+    if (row !== null && element.contains(row) && (index < first || index >= first + count)) {
+      element.focus({ preventScroll: true });
+    }
     setView({ first, count });
-  };
-  // A focused row that goes out of view hands the focus to the table, so that the keyboard goes on from here.
-  const keepFocus = (element: HTMLElement, first: number, count: number): void => {
-    const index = rows.findIndex(({ id }) => id === active);
-    const row = document.activeElement?.closest('tr');
-    if (row === null || row === undefined || !element.contains(row)) return;
-    if (index < first || index >= first + count) element.focus({ preventScroll: true });
-  };
+  }, []);
   useLayoutEffect(look, [rows, isLong]);
   useEffect(() => {
     const element = frame.current;
@@ -71,7 +74,7 @@ export function DataTable({
     const observer = new ResizeObserver(look);
     observer.observe(element);
     return () => observer.disconnect();
-  });
+  }, []);
   useLayoutEffect(() => {
     if (!wantsFocus.current) return;
     wantsFocus.current = false;
@@ -136,7 +139,7 @@ export function DataTable({
         </p>
         {aside}
         <Menu
-          label={`Export ${title}`}
+          label={`Export ${visible(title)}`}
           text="⋯"
           items={[
             {
@@ -151,11 +154,11 @@ export function DataTable({
         class={isLong ? 'table-frame long' : 'table-frame'}
         tabIndex={isLong ? 0 : -1}
         role="group"
-        aria-label={title}
+        aria-label={visible(title)}
         onScroll={look}
         onKeyDown={onKeyDown}
       >
-        <table aria-label={title} aria-rowcount={rows.length + 1} class={isLong ? 'fixed' : ''}>
+        <table aria-label={visible(title)} aria-rowcount={rows.length + 1} class={isLong ? 'fixed' : ''}>
           {widths !== undefined && (
             <colgroup>
               {widths.map((width, index) => (

@@ -41,8 +41,10 @@ function TileButton({ tile }: { readonly tile: Tile }) {
       )}
       <span class="tile-caption">
         {shown.kind === 'value' && shown.stale !== undefined ? visible(shown.stale) : visible(caption)}
-        {change !== undefined && <span class={`change state-${change.state}`}> {visible(change.text)}</span>}
       </span>
+      {change !== undefined && (
+        <span class={`tile-change state-${change.state}`}>{visible(change.text)}</span>
+      )}
       {sparkline !== undefined && <Sparkline values={sparkline} />}
     </button>
   );

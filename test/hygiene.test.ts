@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
 import { describe, test } from 'node:test';
 import { generated, generatedFromMeta, ruleFiles, stale } from '../scripts/gen';
+import { listRules } from '../server/src/cli/commands/rules';
+import type { Host } from '../server/src/cli/host';
 import { ownRules } from '../server/src/engine/own-rules';
 import { ruleDocPath, ruleMetas, ruleOptions } from '../server/src/engine/registry';
 import { examplesOf, fixturesOf } from './support/fixtures';
@@ -310,6 +312,44 @@ describe('rules', () => {
       documents.filter((path) => !known.has(path)),
       [],
     );
+  });
+
+  test('plimsoll rules --format json lists what the documents are about', () => {
+    let text = '';
+    const host = { stdout: { write: (part: string) => void (text += part) } } as unknown as Host;
+    assert.equal(listRules({ command: 'rules', format: 'json' }, host), 0);
+    const listed = JSON.parse(text) as readonly {
+      readonly id: string;
+      readonly summary: string;
+      readonly severity: Readonly<Record<'recommended' | 'strict' | 'minimal', string>>;
+      readonly needs: string;
+      readonly kinds: readonly string[];
+      readonly fixable: string;
+      readonly options: Readonly<Record<string, unknown>>;
+      readonly docPath: string;
+    }[];
+    const documents = [
+      ...filesUnder('server/src/rules/', (path) => path.endsWith('.md')),
+      ...filesUnder('server/src/engine/docs/', (path) => path.endsWith('.md')),
+    ];
+    assert.deepEqual(listed.map(({ docPath }) => docPath).sort(), [...documents].sort());
+    const levels = ['off', 'hint', 'info', 'warning', 'error'];
+    for (const { id, summary, severity, needs, kinds, fixable, options, docPath } of listed) {
+      const document = read(docPath);
+      assert.equal(document.split('\n')[0], `# ${id}`);
+      assert.ok(document.includes(`\n${summary}.\n`), `${docPath} starts with the summary`);
+      for (const level of Object.values(severity)) assert.ok(levels.includes(level), id);
+      assert.ok(['document', 'workspace', 'live'].includes(needs), id);
+      assert.ok(['safe', 'suggest', 'none'].includes(fixable), id);
+      assert.equal(
+        kinds.length === 0,
+        ownRules.some((own) => own.id === id),
+        id,
+      );
+      const section = document.slice(document.indexOf('## Options'));
+      for (const name of Object.keys(options))
+        assert.ok(section.includes(`\`${name}\``), `${docPath}: ${name}`);
+    }
   });
 
   test('ids are unique', () => {

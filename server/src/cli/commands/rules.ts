@@ -1,4 +1,5 @@
-import { ruleDocPath, ruleDocUrl, ruleMetas } from '../../engine/registry';
+import { ruleDocPath, ruleDocUrl, ruleMetas, ruleOptions } from '../../engine/registry';
+import type { OptionMeta } from '../../rules/rule';
 import type { RulesCommand } from '../arguments';
 import type { Host } from '../host';
 
@@ -16,6 +17,11 @@ export function listRules(command: RulesCommand, host: Host): number {
       needs,
       kinds,
       fixable,
+      options: Object.fromEntries(
+        Object.entries(ruleOptions(id) as Readonly<Record<string, OptionMeta>>).map(
+          ([name, { default: value, description }]) => [name, { default: value, description }],
+        ),
+      ),
       docPath: ruleDocPath(id),
       docUrl: ruleDocUrl(id),
     }));

@@ -52,7 +52,7 @@ test('documents of other tools, and kinds that nothing reads, hold nothing', () 
     'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\nspec: {names: {kind: NodePool}}\n',
     'kind: Deployment\nmetadata: {name: x}\n',
     'apiVersion: apps/v1\nkind: [Deployment]\n',
-    'apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n',
+    'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: x}\n',
     'just text',
     '[]',
     '',
@@ -65,14 +65,13 @@ test('text alone decides which documents are read', () => {
     const [placed] = parseFile('', text).documents;
     return placed !== undefined && mayMatter(placed.document);
   };
-  assert.equal(matters('apiVersion: v1\nkind: Secret\ndata: {a: b}'), false);
-  assert.equal(matters('apiVersion: v1\nkind: ConfigMap\ndata: {a: b}'), false);
-  assert.equal(matters('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nvidia-device-plugin}'), true);
+  assert.equal(matters('apiVersion: cert-manager.io/v1\nkind: Certificate\nspec: {a: b}'), false);
+  assert.equal(matters('apiVersion: v1\nkind: ConfigMap\ndata: {a: b}'), true);
   assert.equal(matters('{"kind":"Pod","apiVersion":"v1"}'), true);
   assert.equal(matters('kind: "NodePool"'), true);
   assert.equal(matters('mankind: Deployment'), false);
   assert.equal(
-    matters('kind: RoleBinding\nsubjects:\n  - kind: ServiceAccount'),
+    matters('kind: Certificate\nspec:\n  issuerRef:\n    kind: ServiceAccount'),
     false,
     'its own kind decides',
   );

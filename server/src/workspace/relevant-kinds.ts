@@ -81,10 +81,6 @@ for (const [group, kinds] of [
   for (const kind of kinds) groupsByKind.set(kind, [...(groupsByKind.get(kind) ?? []), group]);
 }
 
-/** Config maps are read only where their text names something that a rule knows. */
-const configMap =
-  /nvidia|dcgm|neuron|time-?slicing|fluent|cloudwatch|otel|opentelemetry|vllm|amazonaws|scrape_config|kubernetes_sd|metrics_collected|\[output\]/i;
-
 const anyKind = /(?:^|[\s{,"'])kind["']?\s*:\s*(?:&\S+\s+)?["']?([A-Za-z][A-Za-z0-9]*)/g;
 
 /** A `kind` that starts a line belongs to the document's own map, unless the document is in flow style. */
@@ -101,9 +97,8 @@ export function isRelevantType(group: string, kind: string): boolean {
   return relevantGroups(kind).includes(group);
 }
 
-function isRelevantKind(kind: string, text: string): boolean {
-  if (!groupsByKind.has(kind) && !kind.endsWith('List')) return false;
-  return kind !== 'ConfigMap' || configMap.test(text);
+function isRelevantKind(kind: string): boolean {
+  return groupsByKind.has(kind) || kind.endsWith('List');
 }
 
 /**
@@ -114,6 +109,6 @@ export function mayMatter(document: YamlDocument): boolean {
   const { text } = document;
   const own = flowStyle.test(text) ? [] : [...text.matchAll(rootKind)];
   const kinds = own.length > 0 ? own : text.matchAll(anyKind);
-  for (const match of kinds) if (isRelevantKind(match[1] ?? '', text)) return true;
+  for (const match of kinds) if (isRelevantKind(match[1] ?? '')) return true;
   return false;
 }

@@ -1,7 +1,7 @@
 import { Workspace } from '../../server/src/workspace/workspace';
 import { parseFile } from '../../server/src/yaml/parse';
 import type { Shape } from '../../server/src/structure/shape';
-import type { YamlNode } from '../../server/src/yaml/node';
+import { entryOf, getIn, type YamlNode } from '../../server/src/yaml/node';
 import { productSchemas } from '../support/schemas';
 import { rejectionsOf, existingPart, fieldAt, showPath, type FieldPath } from './findings';
 import type { VectorRunner } from './index';
@@ -95,7 +95,9 @@ function fieldsNamed(one: MutationCase, root: YamlNode | undefined): readonly Na
   if (listed.length > 0) {
     return listed.map((text) => {
       const path = readPath(text, root);
-      return { path, indexes: true, below: isMapOfNames(one, path) };
+      // Rules about a whole list name the list, and those about an item the item, which has no key of its own.
+      const isList = getIn(root, ...path)?.kind === 'sequence' || typeof path.at(-1) === 'number';
+      return { path, indexes: true, below: isList || isMapOfNames(one, path) };
     });
   }
   const unknown = [...message.matchAll(/(?:unknown|duplicate) field "([^"]+)"/g)].map(
@@ -142,6 +144,15 @@ function readPath(text: string, root: YamlNode | undefined): FieldPath {
   let node = root;
   let rest = text;
   while (rest !== '') {
+    // Keys of maps may be in brackets too: `hard[requests.cpu]`.
+    const bracketed = node?.kind === 'map' ? /^\[([^\]]+)\]\.?/.exec(rest) : null;
+    if (bracketed !== null) {
+      const name = bracketed[1] ?? '';
+      path.push(name);
+      node = entryOf(node, name)?.value;
+      rest = rest.slice(bracketed[0].length);
+      continue;
+    }
     const index = /^\[(\d+)\]\.?/.exec(rest);
     const number = node?.kind === 'sequence' ? /^(\d+)(?:\.|$)/.exec(rest) : null;
     const match = index ?? number;

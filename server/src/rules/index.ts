@@ -24,6 +24,7 @@ import gpuNotRequested from './model/gpu-not-requested';
 import gpuQuotaKeyInvalid from './observability/gpu-quota-key-invalid';
 import gpuRequestDiffersFromLimit from './gpu/gpu-request-differs-from-limit';
 import gpuRequestWithoutLimit from './gpu/gpu-request-without-limit';
+import gpuSharingRequestAboveOne from './scheduling/gpu-sharing-request-above-one';
 import gpuTaintNotTolerated from './scheduling/gpu-taint-not-tolerated';
 import gpusLeftIdle from './model/gpus-left-idle';
 import gracePeriodTooShort from './probes/grace-period-too-short';
@@ -67,6 +68,7 @@ import memoryLimitFarAboveRequest from './model/memory-limit-far-above-request';
 import memoryRequestBelowModel from './model/memory-request-below-model';
 import metricsNotScraped from './observability/metrics-not-scraped';
 import migProfileMismatch from './placement/mig-profile-mismatch';
+import migResourceUnderSingleStrategy from './scheduling/mig-resource-under-single-strategy';
 import missingCostLabels from './observability/missing-cost-labels';
 import missingCpuLimit from './resources/missing-cpu-limit';
 import missingCpuRequest from './resources/missing-cpu-request';
@@ -192,6 +194,7 @@ export const rules: readonly Rule[] = [
   gpuQuotaKeyInvalid,
   gpuRequestDiffersFromLimit,
   gpuRequestWithoutLimit,
+  gpuSharingRequestAboveOne,
   gpuTaintNotTolerated,
   gpusLeftIdle,
   gracePeriodTooShort,
@@ -235,6 +238,7 @@ export const rules: readonly Rule[] = [
   memoryRequestBelowModel,
   metricsNotScraped,
   migProfileMismatch,
+  migResourceUnderSingleStrategy,
   missingCostLabels,
   missingCpuLimit,
   missingCpuRequest,
@@ -361,6 +365,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'gpu-quota-key-invalid': 'observability',
   'gpu-request-differs-from-limit': 'gpu',
   'gpu-request-without-limit': 'gpu',
+  'gpu-sharing-request-above-one': 'scheduling',
   'gpu-taint-not-tolerated': 'scheduling',
   'gpus-left-idle': 'model',
   'grace-period-too-short': 'probes',
@@ -404,6 +409,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'memory-request-below-model': 'model',
   'metrics-not-scraped': 'observability',
   'mig-profile-mismatch': 'placement',
+  'mig-resource-under-single-strategy': 'scheduling',
   'missing-cost-labels': 'observability',
   'missing-cpu-limit': 'resources',
   'missing-cpu-request': 'resources',

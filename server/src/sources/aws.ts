@@ -6,8 +6,8 @@ import type { Clock } from './runtime';
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  readonly sessionToken?: string | undefined;
-  readonly expiration?: Date | undefined;
+  readonly sessionToken?: string;
+  readonly expiration?: Date;
 }
 
 /** Asks for credentials; called before each use, so it keeps them as long as they hold. */
@@ -34,6 +34,7 @@ export function credentialsOf(
   return async () => {
     try {
       if (provider === undefined) {
+        quietSdk();
         const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
         provider = defaultProvider(profile === undefined ? {} : { profile });
       }
@@ -49,6 +50,14 @@ export function credentialsOf(
       );
     }
   };
+}
+
+/**
+ * The SDK warns on the console that its later versions need a later Node. It is part of our bundle and Node is that of
+ * the editor: nobody who reads the warning can do anything about it.
+ */
+export function quietSdk(): void {
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 }
 
 /** SHA-256 for the signer, by Node itself. */

@@ -99,6 +99,11 @@ const layers: Readonly<Record<string, Layer>> = {
   },
   render: { ours: ['yaml', 'kube', 'workspace', 'rules', 'engine'], packages: ['node:*'], pure: false },
   files: { ours: [], packages: ['ignore', 'node:*'], pure: false },
+  remote: {
+    ours: ['yaml', 'kube', 'sizing'],
+    packages: ['node:*', '@huggingface/hub'],
+    pure: false,
+  },
   sources: {
     ours: ['live', 'kube'],
     packages: ['node:*', '@kubernetes/client-node', '@aws-sdk/client-cloudwatch'],
@@ -116,7 +121,7 @@ const layers: Readonly<Record<string, Layer>> = {
     pure: false,
   },
   cli: {
-    ours: [...core, 'protocol', 'schema', 'files', 'render', 'sources'],
+    ours: [...core, 'protocol', 'schema', 'files', 'render', 'remote', 'sources'],
     packages: ['node:*'],
     pure: false,
   },

@@ -48,6 +48,16 @@ export interface SizeCommand {
   readonly format: 'text' | 'json';
 }
 
+export interface ModelCommand {
+  readonly command: 'model';
+  readonly repository: string;
+  readonly revision: string | undefined;
+  readonly write: boolean;
+  /** A configuration file; `undefined` for the nearest one. */
+  readonly config: string | undefined;
+  readonly format: 'text' | 'json';
+}
+
 export interface FitCommand {
   readonly command: 'fit';
   readonly paths: readonly string[];
@@ -71,6 +81,7 @@ export type Command =
   | ReadinessCommand
   | LintCommand
   | FitCommand
+  | ModelCommand
   | SizeCommand
   | RulesCommand
   | ExplainCommand
@@ -92,6 +103,7 @@ Commands:
   lint [paths]      Check manifests (files and folders; default: the current folder)
   size <model>      Tell what a model needs, and where it fits; -f reads it from manifests
   baseline [paths]  Record the findings that are there, so that lint --baseline fails on new ones only
+  model <repo>      Read a model's figures from the Hugging Face hub, for .plimsoll.yaml
   fit [paths]       Say on which instance types the workloads can run, at what price, and else why not
   readiness [paths] Go through the production-readiness checklist for each workload
   rules             List all rules
@@ -160,6 +172,21 @@ Options:
   --no-gitignore            Also read what .gitignore names in folders
 
 Exit codes: 0 written, 2 bad usage or a failure
+`,
+  model: `Usage: plimsoll model <owner/name> [--write] [options]
+
+Reads config.json and the headers of the safetensors files of a model from the Hugging Face hub, some kilobytes and no
+weights, and prints its figures as .plimsoll.yaml has them, so that size, lint and the editor know the model.
+
+Options:
+  --write                   Add the model to the nearest .plimsoll.yaml, which is made in the current folder if there is none
+  --config <path>           Write to this configuration file instead
+  --revision <name>         A branch, a tag or a commit (default main)
+  --format <format>         text (default) or json
+
+A token for gated and private models is read from HF_TOKEN, and another hub's address from HF_ENDPOINT.
+
+Exit codes: 0 read, 2 bad usage, or the hub or the configuration cannot be read
 `,
   fit: `Usage: plimsoll fit [-f <path>]... [--workload <namespace/name>] [--format text|json]
 
@@ -352,6 +379,30 @@ function tokenCount(text: string): number {
   return count;
 }
 
+function parseModel(args: readonly string[]): Command {
+  const { values, positionals } = parse(args, {
+    revision: { type: 'string' },
+    write: { type: 'boolean' },
+    config: { type: 'string' },
+    format: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (values.help === true) return { command: 'help', topic: 'model' };
+  const [repository, extra] = positionals;
+  if (repository === undefined || extra !== undefined)
+    throw new UsageError('plimsoll model takes one repository of the Hugging Face hub, such as owner/name');
+  if (values.config !== undefined && values.write !== true)
+    throw new UsageError('--config says where --write writes; add --write');
+  return {
+    command: 'model',
+    repository,
+    revision: values.revision,
+    write: values.write === true,
+    config: values.config,
+    format: oneOf('--format', values.format ?? 'text', ['text', 'json'] as const),
+  };
+}
+
 function parseFit(args: readonly string[]): Command {
   const { values, positionals } = parse(args, {
     file: { type: 'string', short: 'f', multiple: true },
@@ -421,6 +472,8 @@ export function parseArguments(argv: readonly string[]): Command {
       return parseReadiness(rest);
     case 'size':
       return parseSize(rest);
+    case 'model':
+      return parseModel(rest);
     case 'rules': {
       const { values, positionals } = parse(rest, {
         format: { type: 'string' },

@@ -26,7 +26,7 @@ export function readText(pathOrUri: string): TextRead {
  * Replaces the text of a file in one step, with its mode kept: whoever reads it meets the old text or the new one.
  * A link stays a link; its target is replaced. The result says what went wrong, if anything did.
  */
-export function writeText(uri: string, text: string): string | undefined {
+export function writeText(uri: string, text: string, what = 'the fixes were'): string | undefined {
   let temporary: string | undefined;
   try {
     const path = realpathSync(pathOf(uri));
@@ -38,6 +38,6 @@ export function writeText(uri: string, text: string): string | undefined {
   } catch (error) {
     if (temporary !== undefined) rmSync(temporary, { force: true });
     const reason = error instanceof Error ? error.message : String(error);
-    return `the fixes were not written: ${reason}`;
+    return `${what} not written: ${reason}`;
   }
 }

@@ -24,6 +24,11 @@ export async function runCli(argv: readonly string[], host: Host): Promise<numbe
         return size(command, host);
       case 'fit':
         return fitCommand(command, host);
+      case 'model': {
+        // What goes over the network is loaded for who asks for it.
+        const { modelCommand } = await import('./commands/model');
+        return await modelCommand(command, host);
+      }
       case 'readiness':
         return readinessCommand(command, host);
       case 'rules':

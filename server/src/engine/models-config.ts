@@ -1,7 +1,7 @@
 import { quantityOf, toNumber } from '../kube/quantity';
 import { nearest } from '../rules/nearest';
 import { identifyModel } from '../sizing/models/identify';
-import { quantizationIn } from '../sizing/models/quantization';
+import { isQuantizationId, quantizationIn } from '../sizing/models/quantization';
 import { noUserModels, type UserModel, type WeightDtype } from '../sizing/models/types';
 import type { Entry, MapNode, Span, YamlNode } from '../yaml/node';
 import { entryOf, isNull } from '../yaml/node';
@@ -233,7 +233,7 @@ function readQuantization(model: string, map: MapNode, complain: Complain): User
   if (found === undefined) return undefined;
   const text = found.kind === 'scalar' ? found.text.toLowerCase() : '';
   if (text === 'none') return undefined;
-  const read = text === '' ? undefined : quantizationIn(text);
+  const read = text === '' ? undefined : isQuantizationId(text) ? text : quantizationIn(text);
   if (read === undefined)
     complain({
       at: found,

@@ -1,6 +1,7 @@
 import type { CodeAction, CodeActionContext, Diagnostic, Range, WorkspaceEdit } from 'vscode-languageserver';
 import { CodeActionKind, CodeActionTriggerKind } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { difference } from '../engine/difference';
 import type { FileEdit, Finding } from '../engine/finding';
 import { compatibleFixes, fixFile } from '../engine/fixes';
 import { suppressionsFor } from '../engine/suppress';
@@ -157,19 +158,6 @@ function fixAll(key: string, report: FileReport, project: Project, reports: Repo
   if (result.text === before.text) return [];
   // Small edits keep the editor's cursor, folds and marks; more rounds are only known as a whole.
   return result.fixed.length === first.length ? oneRound : [difference(before.text, result.text)];
-}
-
-/** One replacement that turns a text into another. */
-function difference(before: string, after: string): FileEdit {
-  let start = 0;
-  const most = Math.min(before.length, after.length);
-  while (start < most && before[start] === after[start]) start++;
-  let tail = 0;
-  while (tail < most - start && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
-  // Neither half of a surrogate pair, nor of a CRLF, may be left alone.
-  if (start > 0 && /[\uD800-\uDBFF\r]/.test(before[start - 1] ?? '')) start--;
-  if (tail > 0 && /[\uDC00-\uDFFF\n]/.test(before[before.length - tail] ?? '')) tail--;
-  return { start, end: before.length - tail, newText: after.slice(start, after.length - tail) };
 }
 
 function workspaceEdit(

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { valueOf } from '../../kube/settings';
 import {
@@ -16,6 +17,7 @@ import type { ServingConfig } from '../../sizing/memory/estimate';
 import { describeParameters } from '../../sizing/memory/loaded-weights';
 import { modelCatalogue } from '../../sizing/models/catalogue';
 import { identifyModel } from '../../sizing/models/identify';
+import type { UserModel } from '../../sizing/models/types';
 import type { QuantizationId } from '../../sizing/models/quantization';
 import { priceBasis, priceDate } from '../../sizing/nodes/catalogue-data';
 import { findInstanceType } from '../../sizing/nodes/instances';
@@ -29,6 +31,7 @@ import { collect } from '../collect';
 import { readText } from '../disk';
 import { printable } from '../formats/text';
 import type { Host } from '../host';
+import { configurations } from '../user-models';
 import { displayPath } from '../paths';
 
 /** `plimsoll size`: exit code 0 answered, 2 where the model or a file cannot be read. */
@@ -74,7 +77,12 @@ function overrides(command: SizeCommand): Partial<ServingConfig> {
 
 function sizeOfModel(name: string, command: SizeCommand, host: Host): number {
   const isOllama = /^[\w.-]+:[\w.-]+$/.test(name);
-  const model = identifyModel(name, isOllama ? { library: 'ollama' } : {});
+  // The configuration that holds for a manifest here.
+  const { models } = configurations([host.cwd])(pathToFileURL(join(host.cwd, 'manifest.yaml')).href);
+  const model = identifyModel(name, {
+    userModels: models,
+    ...(isOllama ? { library: 'ollama' as const } : {}),
+  });
   if (model === undefined) {
     const close = nearest(
       name,
@@ -82,7 +90,9 @@ function sizeOfModel(name: string, command: SizeCommand, host: Host): number {
     );
     host.stderr.write(
       `plimsoll: the model "${printable(name)}" is not known, and its name does not say a size such as 8B; ${
-        close === undefined ? 'name the model that it is a copy of' : `did you mean ${close}?`
+        close === undefined
+          ? 'name the model that it is a copy of, or read it with plimsoll model'
+          : `did you mean ${close}?`
       }\n`,
     );
     return 2;
@@ -226,7 +236,8 @@ function sizeOfFiles(command: SizeCommand, host: Host): number {
     return [];
   });
   const workspace = Workspace.empty.withAll(sources);
-  const servers = [...uris].sort().flatMap((uri) => sizedIn(workspace, uri, host));
+  const configFor = configurations(collected.roots, collected.configs);
+  const servers = [...uris].sort().flatMap((uri) => sizedIn(workspace, uri, configFor(uri).models, host));
   if (servers.length === 0) {
     if (!failed)
       host.stderr.write(`plimsoll: no model server in ${command.files.map(printable).join(', ')}\n`);
@@ -244,13 +255,18 @@ function sizeOfFiles(command: SizeCommand, host: Host): number {
   return failed ? 2 : 0;
 }
 
-function sizedIn(workspace: Workspace, uri: string, host: Host): readonly Sized[] {
+function sizedIn(
+  workspace: Workspace,
+  uri: string,
+  models: readonly UserModel[],
+  host: Host,
+): readonly Sized[] {
   return workspace.resourcesOf(uri).flatMap((resource) =>
     serversOf(resource).map((server) => ({
       path: displayPath(uri, host.cwd),
       resource: titleOf(resource),
       container: server.container.name,
-      serving: servingIn(workspace, server),
+      serving: servingIn(workspace, server, models),
       model: valueOf(server.model),
       engine: server.title,
     })),

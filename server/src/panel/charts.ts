@@ -293,7 +293,10 @@ export function chartGroups(readings: Readings, now: Instant, options: ChartOpti
 /** The step of the range; finer where the sources are, up to four hundred points. */
 function axisStep(readings: Readings, range: keyof typeof ranges): Duration {
   const { step, duration } = ranges[range];
-  const finest = readings.snapshot.series.reduce((least, series) => Math.min(least, series.step), step);
+  const finest = readings.snapshot.series.reduce<Duration>(
+    (least, series) => Math.min(least, series.step),
+    step,
+  );
   return Math.max(finest, Math.ceil(duration / 400 / 1000) * 1000);
 }
 

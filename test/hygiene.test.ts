@@ -106,7 +106,14 @@ const layers: Readonly<Record<string, Layer>> = {
   },
   sources: {
     ours: ['live', 'kube'],
-    packages: ['node:*', '@kubernetes/client-node', '@aws-sdk/client-cloudwatch'],
+    packages: [
+      'node:*',
+      '@kubernetes/client-node',
+      '@aws-sdk/client-cloudwatch',
+      '@aws-sdk/client-cloudwatch-logs',
+      '@aws-sdk/credential-provider-node',
+      '@smithy/signature-v4',
+    ],
     pure: false,
   },
   lsp: {

@@ -334,6 +334,33 @@ spec:
   assert.equal(server.gpuOnly, true);
 });
 
+test('an LLMInferenceService with an image of its own still runs what the operator starts', () => {
+  const server = (container: string): ModelServer | undefined => {
+    const [template] = templatesOf(`apiVersion: serving.kserve.io/v1alpha1
+kind: LLMInferenceService
+metadata: {name: x}
+spec:
+  model: {uri: hf://org/m}
+  parallelism: {tensor: 4}
+  template: {containers: [{name: main, ${container}}]}
+`);
+    return modelServers(template ?? assert.fail())[0];
+  };
+  const pinned = server('image: vllm/vllm-openai:v0.11.0') ?? assert.fail();
+  assert.equal(say(pinned, pinned.model), 'org/m');
+  assert.equal(say(pinned, pinned.tensorParallel), '4');
+  const extra =
+    server('env: [{name: VLLM_ADDITIONAL_ARGS, value: "--max-model-len 8192 --dtype=half"}]') ??
+    assert.fail();
+  assert.equal(say(extra, extra.maxModelLen), '8192');
+  assert.equal(say(extra, extra.dtype), 'half');
+  const own =
+    server('image: vllm/vllm-openai:v0.11.0, command: [vllm, serve, org/other, --tensor-parallel-size=2]') ??
+    assert.fail();
+  assert.equal(say(own, own.model), 'org/other');
+  assert.equal(say(own, own.tensorParallel), '2');
+});
+
 test('AI workloads: an accelerator, a claim or a server', () => {
   const isAi = (container: string) => isAiWorkload(templatesOf(deployment(container))[0] ?? assert.fail());
   assert.equal(isAi('image: x\nresources: {limits: {nvidia.com/gpu: 1}}'), true);

@@ -3,12 +3,14 @@ import {
   entryOf,
   getIn,
   isMap,
+  isNull,
   isScalar,
   itemsIn,
   mapIn,
   scalarIn,
   type MapNode,
   type ScalarNode,
+  type SequenceNode,
   type Span,
   type YamlNode,
 } from '../yaml/node';
@@ -21,7 +23,7 @@ import {
   type ServerArguments,
   type Word,
 } from './arguments';
-import { containers, envValue, type Container } from './containers';
+import { containers, envOf, envValue, type Container } from './containers';
 import {
   besideServers,
   engines,
@@ -485,8 +487,11 @@ function llmInferenceService(container: Container): ModelServer | undefined {
   const kind = engines.find((candidate) => candidate.engine === 'vllm');
   const uri = scalarIn(root, 'spec', 'model', 'uri');
   if (container.name !== 'main' || kind === undefined || uri === undefined) return undefined;
-  const words = commandLines(container).flatMap((line) => line.words);
-  const args = serverArguments(words, true);
+  const lines = [...commandLines(container), ...variableLines(container, 'VLLM_ADDITIONAL_ARGS')];
+  const args = serverArguments(
+    lines.flatMap((line) => line.words),
+    true,
+  );
   const parallelism =
     template.part === 'prefill' ? ['spec', 'prefill', 'parallelism'] : ['spec', 'parallelism'];
   const fields: Readonly<Partial<Record<SettingName, string>>> = {
@@ -503,6 +508,43 @@ function llmInferenceService(container: Container): ModelServer | undefined {
     return written.state !== 'absent' || flag === undefined ? written : args.get(flag, aliases);
   };
   return build(container, kind, uri, args, lookup, acceleratorsOf(container).length > 0);
+}
+
+/** Arguments in a variable that the operator's script hands to the server, split as its shell does. */
+function variableLines(container: Container, name: string): readonly CommandLine[] {
+  const value = envOf(container).findLast((variable) => variable.name === name)?.value;
+  if (value === undefined) return [];
+  const place = { start: value.start, end: value.start, borrowed: true };
+  const word = (text: string): ScalarNode => ({
+    ...place,
+    kind: 'scalar',
+    value: text,
+    text,
+    style: 'plain',
+    unknown: false,
+  });
+  const list = (...items: readonly ScalarNode[]): SequenceNode => ({
+    ...place,
+    kind: 'sequence',
+    items,
+    flow: true,
+    open: false,
+  });
+  const entries = [
+    { key: word('command'), value: list(word('sh'), word('-c')) },
+    { key: word('args'), value: list(value) },
+  ];
+  return commandLines({ ...container, node: { ...container.node, entries } });
+}
+
+/** The operator's configuration brings the command, for an image of vLLM or one that is not known. */
+function isOperatorsCommand(container: Container): boolean {
+  if (container.name !== 'main' || !isNull(entryOf(container.node, 'command')?.value)) return false;
+  return (
+    container.image === undefined ||
+    byImage(container, [])?.kind.engine === 'vllm' ||
+    container.imageText === undefined
+  );
 }
 
 /** A KubeAI `Model`: engine, url and arguments are its own fields. */
@@ -666,7 +708,7 @@ function recognise(container: Container): ModelServer | undefined {
   if (
     group === 'serving.kserve.io' &&
     resourceKind === 'LLMInferenceService' &&
-    container.image === undefined
+    isOperatorsCommand(container)
   ) {
     return llmInferenceService(container);
   }

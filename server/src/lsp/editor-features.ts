@@ -1,14 +1,16 @@
 import type { ClientCapabilities, Connection, ServerCapabilities } from 'vscode-languageserver';
+import { LSPErrorCodes, ResponseError } from 'vscode-languageserver';
 import { sizingDocument } from '../editor/sizing-report';
-import type { SizingReportResult } from '../protocol/messages';
-import { sizingReportRequest } from '../protocol/messages';
+import type { AddModelResult, SizingReportResult } from '../protocol/messages';
+import { addModel } from './add-model';
+import { addModelRequest, sizingReportRequest } from '../protocol/messages';
 import { completions, completionTriggers } from './completion';
 import { definitions } from './definition';
 import { documentLinks } from './document-links';
 import type { Cancellation, Guard } from './guard';
 import { cancelled } from './guard';
 import { inlayHints } from './inlay-hints';
-import { documentUri, fieldsOf, isFields, positionOf, rangeOf } from './params';
+import { documentUri, fieldsOf, isFields, positionOf, rangeOf, stringOf } from './params';
 import type { Project } from './project';
 import { references } from './references';
 import { uriKey } from './uris';
@@ -93,6 +95,18 @@ export function registerEditorFeatures(features: EditorFeatures): {
       return completions(request, cancellation, (provider, error) => {
         void guard.background(`completion (${provider})`, () => Promise.reject(error));
       });
+    }),
+  );
+
+  connection.onRequest(
+    addModelRequest,
+    guard.request(addModelRequest, async (params: unknown): Promise<AddModelResult> => {
+      const { textDocument, name, figures } = fieldsOf(params);
+      const key = textDocument === undefined ? undefined : uriKey(documentUri(params));
+      await settled(key ?? '');
+      const result = addModel(key, stringOf(name, 'name'), figures, project);
+      if ('problem' in result) throw new ResponseError(LSPErrorCodes.RequestFailed, result.problem);
+      return result;
     }),
   );
 

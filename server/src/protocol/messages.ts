@@ -67,6 +67,33 @@ export interface ReadinessDocument {
   readonly workloads: number;
 }
 
+/**
+ * Client to server, request: the edit that adds a model, as `plimsoll model --format json` tells it, to the configuration
+ * of a document. Answers with an error that is for the user where that cannot be done.
+ */
+export const addModelRequest = 'plimsoll/addModel';
+
+export interface AddModelParams {
+  readonly textDocument?: { readonly uri: string };
+  readonly name: string;
+  readonly figures: unknown;
+}
+
+export interface AddModelResult {
+  readonly uri: string;
+  /** The file has to be made, with `text`. */
+  readonly isNew: boolean;
+  readonly text: string;
+  /** To the file as the server knows it, in the form of the Language Server Protocol. */
+  readonly edits: readonly {
+    readonly range: {
+      readonly start: { readonly line: number; readonly character: number };
+      readonly end: { readonly line: number; readonly character: number };
+    };
+    readonly newText: string;
+  }[];
+}
+
 /** What a client may pass in `InitializeParams.initializationOptions`; a client that passes nothing is served too. */
 export interface InitializationOptions {
   /**

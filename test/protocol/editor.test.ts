@@ -16,8 +16,8 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 import { createBuffers } from '../../server/src/lsp/buffers';
 import { completions } from '../../server/src/lsp/completion';
 import { createProject } from '../../server/src/lsp/project';
-import type { SizingReportResult } from '../../server/src/protocol/messages';
-import { sizingReportRequest } from '../../server/src/protocol/messages';
+import type { AddModelResult, SizingReportResult } from '../../server/src/protocol/messages';
+import { addModelRequest, sizingReportRequest } from '../../server/src/protocol/messages';
 import type { TestClient } from './support/client';
 import { at, pullingClient, start, uriOf } from './support/client';
 
@@ -373,5 +373,47 @@ describe('completion', () => {
     );
     assert.deepEqual(failures, ['bad']);
     assert.deepEqual(list.items, [{ label: 'a' }, { label: 'b' }]);
+  });
+});
+
+describe('adding a model to the configuration', () => {
+  const figures = { parameters: 8_000_000_000, layers: 32, kvHeads: 8, headSize: 128 };
+  const ask = (client: TestClient, uri: string, given: unknown = figures): Promise<AddModelResult> =>
+    client.connection.sendRequest(addModelRequest, {
+      textDocument: { uri },
+      name: 'acme/house',
+      figures: given,
+    });
+
+  test('edits the one that applies to the document, as it is typed', async () => {
+    const config = '/ws/.plimsoll.yaml';
+    const { client } = await start({ files: { [config]: 'preset: strict\n', '/ws/a/x.yaml': '' } });
+    await client.open(uriOf(config), 'preset: strict # typed\n');
+    await client.ready();
+    const result = await ask(client, uriOf('/ws/a/x.yaml'));
+    assert.equal(result.uri, uriOf(config));
+    assert.equal(result.isNew, false);
+    assert.match(result.text, /^preset: strict # typed\nmodels:\n {2}acme\/house:\n/);
+    assert.deepEqual(result.edits[0]?.range.start, { line: 1, character: 0 });
+    await client.stop();
+  });
+
+  test('names the one to make where there is none', async () => {
+    const { client } = await start();
+    await client.open(chat, chatText);
+    const result = await ask(client, chat);
+    assert.deepEqual([result.uri, result.isNew, result.edits], [uriOf('/ws/.plimsoll.yaml'), true, []]);
+    assert.match(result.text, /^models:\n/);
+    await client.stop();
+  });
+
+  test('refuses what says nothing, and a configuration that cannot be changed', async () => {
+    const { client } = await start({ files: { '/ws/.plimsoll.yaml': 'models: [\n' } });
+    await client.ready();
+    await client.open(chat, chatText);
+    await assert.rejects(ask(client, chat), /not well-formed/);
+    await assert.rejects(ask(client, chat, { secret: 1 }), /Nothing is known of acme\/house/);
+    await assert.rejects(ask(client, chat, 'figures'), /Nothing is known/);
+    await client.stop();
   });
 });

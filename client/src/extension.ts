@@ -1,24 +1,33 @@
 import type { ExtensionContext } from 'vscode';
 import { commands, window } from 'vscode';
 import { openRuleDocumentationCommand } from '../../server/src/protocol/messages';
+import { chooseLiveContext } from './commands/choose-live-context';
 import { createConfig } from './commands/create-config';
 import { lintWorkspace } from './commands/lint-workspace';
+import { openLivePanel } from './commands/open-live-panel';
+import { openLivePanelDemo } from './commands/open-live-panel-demo';
 import { openRuleDocumentation } from './commands/open-rule-documentation';
 import { createReadinessPage, productionReadiness } from './commands/production-readiness';
 import { readModel } from './commands/read-model';
 import { restartServer } from './commands/restart-server';
 import type { Services } from './commands/services';
 import { setHuggingFaceToken } from './commands/set-hugging-face-token';
+import { setPrometheusToken } from './commands/set-prometheus-token';
 import { showOutput } from './commands/show-output';
 import { createSizingReports, showSizingReport } from './commands/show-sizing-report';
 import { createLanguageClient } from './language-client';
 import { cliOf } from './run-cli';
+import { createLivePanel } from './panel/panel';
+import { createSealKey } from './panel/seal';
 import { createStatusItem } from './status';
+import { befriendYamlExtension } from './yaml-extension';
 
 /** Starts the language server. Everything made here is disposed with the extension. */
 export async function activate(context: ExtensionContext): Promise<void> {
   const output = window.createOutputChannel('Plimsoll', { log: true });
-  const client = createLanguageClient(context.asAbsolutePath('dist/server.js'), output);
+  const sealKey = createSealKey();
+  const client = createLanguageClient(context.asAbsolutePath('dist/server.js'), output, sealKey);
+  const panel = createLivePanel(context, client, sealKey);
   const reports = createSizingReports();
   const readinessPage = createReadinessPage();
   const services: Services = { extensionUri: context.extensionUri, client, output };
@@ -27,6 +36,12 @@ export async function activate(context: ExtensionContext): Promise<void> {
     output,
     client,
     createStatusItem(client, output),
+    panel,
+    commands.registerCommand('plimsoll.openLivePanel', () => openLivePanel(panel)),
+    commands.registerCommand('plimsoll.openLivePanelDemo', () => openLivePanelDemo(panel)),
+    commands.registerCommand('plimsoll.chooseLiveContext', () => chooseLiveContext(panel)),
+    commands.registerCommand('plimsoll.setPrometheusToken', () => setPrometheusToken(panel)),
+    befriendYamlExtension(client, output),
     commands.registerCommand('plimsoll.lintWorkspace', () => lintWorkspace(services)),
     commands.registerCommand('plimsoll.restartServer', () => restartServer(services)),
     commands.registerCommand('plimsoll.showOutput', () => showOutput(services)),

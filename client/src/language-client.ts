@@ -4,6 +4,7 @@ import type { LanguageClientOptions, ServerOptions } from 'vscode-languageclient
 import { LanguageClient, RevealOutputChannelOn, TransportKind } from 'vscode-languageclient/node';
 import type { InitializationOptions } from '../../server/src/protocol/messages';
 import { openRuleDocumentationCommand } from '../../server/src/protocol/messages';
+import { sealKeyVariable } from '../../server/src/protocol/panel';
 import { settingsSection } from '../../server/src/protocol/settings';
 
 /** Language ids of manifests: plain YAML, and Helm templates under the ids that the Helm extensions give them. */
@@ -23,10 +24,15 @@ export const diagnosticSource = 'plimsoll';
  * Makes the client; the caller starts and disposes it. The server runs as a Node process of its own, and registers
  * by itself for the settings and files that it wants to hear about.
  */
-export function createLanguageClient(serverModule: string, output: LogOutputChannel): LanguageClient {
+export function createLanguageClient(
+  serverModule: string,
+  output: LogOutputChannel,
+  sealKey: Buffer,
+): LanguageClient {
+  const env = { ...process.env, [sealKeyVariable]: sealKey.toString('base64') };
   const serverOptions: ServerOptions = {
-    run: { module: serverModule, transport: TransportKind.ipc },
-    debug: { module: serverModule, transport: TransportKind.ipc, options: { execArgv: ['--inspect'] } },
+    run: { module: serverModule, transport: TransportKind.ipc, options: { env } },
+    debug: { module: serverModule, transport: TransportKind.ipc, options: { env, execArgv: ['--inspect'] } },
   };
   const initializationOptions: InitializationOptions = { openRuleDocumentation: true };
   const clientOptions: LanguageClientOptions = {

@@ -1,8 +1,10 @@
-import type { PresetName, RuleLevel, Settings } from '../protocol/settings';
+import type { PresetName, RuleLevel, SchemaSupport, Settings } from '../protocol/settings';
 import { defaultSettings } from '../protocol/settings';
+import { parseLiveSettings } from './live-settings';
 import { isFields } from './params';
 
 const presets: readonly PresetName[] = ['recommended', 'strict', 'minimal'];
+const supports: readonly SchemaSupport[] = ['auto', 'builtin', 'redhat', 'off'];
 const levels: readonly RuleLevel[] = ['off', 'hint', 'info', 'warning', 'error'];
 
 export interface ParsedSettings {
@@ -96,6 +98,13 @@ export function parseSettings(value: unknown, isRule: (id: string) => boolean): 
           isBoolean,
         ),
       },
+      schemaSupport: read(
+        value,
+        'schemaSupport',
+        defaultSettings.schemaSupport,
+        `one of ${supports.join(', ')}`,
+        (given): given is SchemaSupport => supports.some((support) => support === given),
+      ),
       workspaceScan: {
         enable: read(
           scan,
@@ -112,6 +121,7 @@ export function parseSettings(value: unknown, isRule: (id: string) => boolean): 
           (given): given is number => typeof given === 'number' && given > 0,
         ),
       },
+      live: parseLiveSettings(value['live'], problems),
     },
     problems,
   };

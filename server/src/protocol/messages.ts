@@ -67,6 +67,28 @@ export interface ReadinessDocument {
   readonly workloads: number;
 }
 
+/** Client to server, notification: whether the YAML extension of Red Hat is active. */
+export const yamlExtensionNotification = 'plimsoll/yamlExtension';
+
+export interface YamlExtensionParams {
+  readonly active: boolean;
+}
+
+/**
+ * Client to server, request: a schema for a file with documents of these kinds, for another extension. It completes and
+ * describes, and finds nothing wrong: that is said by diagnostics. Answers `null` where no kind has one.
+ */
+export const schemaRequest = 'plimsoll/schema';
+
+export interface SchemaParams {
+  readonly kinds: readonly { readonly apiVersion: string; readonly kind: string }[];
+}
+
+export interface SchemaResult {
+  /** JSON text. */
+  readonly schema: string;
+}
+
 /**
  * Client to server, request: the edit that adds a model, as `plimsoll model --format json` tells it, to the configuration
  * of a document. Answers with an error that is for the user where that cannot be done.

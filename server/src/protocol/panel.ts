@@ -1,6 +1,7 @@
 import type { Empty, Intent, PanelModel } from '../panel/model';
 import type { Baseline } from '../live/baseline';
 import type { LogsQueryId, RangeName } from '../live/want';
+import type { LiveSourceSettings } from './settings';
 
 /**
  * Messages of the live panel. Two lines: client and server (requests and notifications of the language server), and
@@ -36,6 +37,8 @@ export type PanelConnection =
       readonly context: string;
       /** For objects whose manifest names none; absent: the context's own. */
       readonly namespace?: string;
+      /** The sources beside the cluster, as the user has agreed to them. */
+      readonly sources: LiveSourceSettings;
       /** The bearer token of Prometheus, encrypted with the key of {@link sealKeyVariable}. */
       readonly prometheusToken?: Sealed;
     };

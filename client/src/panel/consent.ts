@@ -1,0 +1,67 @@
+import type { PanelContext } from '../../../server/src/protocol/panel';
+import type { LiveSourceSettings } from '../../../server/src/protocol/settings';
+
+/**
+ * What the user agrees to, as one text: where is read, as whom, and by which program. Anything else that is to be
+ * contacted, such as another Prometheus in the settings, is another key, and is asked about again.
+ */
+export function consentKey(context: PanelContext, sources: LiveSourceSettings): string {
+  const { prometheus, cloudwatch, aws } = sources;
+  return JSON.stringify([
+    context.name,
+    context.server,
+    context.user ?? '',
+    context.runs ?? '',
+    prometheus.url,
+    prometheus.service,
+    prometheus.ampWorkspace,
+    cloudwatch.enable,
+    aws.region,
+    aws.profile,
+  ]);
+}
+
+/** What the user is told before anything is contacted. */
+export function consentText(
+  context: PanelContext,
+  sources: LiveSourceSettings,
+): { readonly message: string; readonly detail: string } {
+  const { prometheus, cloudwatch, aws } = sources;
+  const region = aws.region === '' ? context.region : aws.region;
+  const where = [
+    `cluster ${context.cluster}`,
+    ...(context.account === undefined ? [] : [`account ${context.account}`]),
+    ...(context.region === undefined ? [] : [context.region]),
+  ].join(', ');
+  const lines = [
+    `${where}, at ${context.server}`,
+    ...(context.runs === undefined ? [] : [`Log in: runs ${context.runs}`]),
+    '',
+    'Read (get, list, watch): workloads, their pods, logs of pods that were killed, events, autoscalers, disruption budgets, nodes, NodePools and NodeClaims, metrics.k8s.io, and /metrics of the pods through the API server.',
+    ...(prometheus.url === '' ? [] : [`Prometheus: queries to ${prometheus.url}`]),
+    ...(prometheus.service === ''
+      ? []
+      : [`Prometheus: queries to the service ${prometheus.service}, through the API server`]),
+    ...(prometheus.ampWorkspace === ''
+      ? []
+      : [
+          `Amazon Managed Service for Prometheus: queries to ${prometheus.ampWorkspace}${inRegion(region)}${ofProfile(aws.profile)}`,
+        ]),
+    ...(cloudwatch.enable
+      ? [
+          `CloudWatch${inRegion(region)}${ofProfile(aws.profile)}: GetMetricData and DescribeAlarms, which AWS charges for; Logs Insights only when you run a query`,
+        ]
+      : []),
+    '',
+    'Never read: Secrets and ConfigMaps. Nothing is changed. Reading stops while the panel is hidden.',
+  ];
+  return { message: `Let Plimsoll read from the context ${context.name}?`, detail: lines.join('\n') };
+}
+
+function inRegion(region: string | undefined): string {
+  return region === undefined ? '' : ` in ${region}`;
+}
+
+function ofProfile(profile: string): string {
+  return profile === '' ? '' : ` with the profile ${profile}`;
+}

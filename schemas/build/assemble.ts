@@ -7,9 +7,10 @@ import {
   emptyIsRefused,
   karpenterTaint,
   notRequired,
+  rolloutPods,
 } from './corrections';
 import type { Described } from './descriptions';
-import type { Kind, Models } from './packages';
+import type { Kind } from './packages';
 import type { JsonSchema } from './validators';
 
 /** A schema as it is written: what the server checks, and for people descriptions. */
@@ -33,12 +34,7 @@ export function isBuiltIn(kind: Kind): boolean {
  *
  * @throws when they have not.
  */
-export function schemaOf(
-  kind: Kind,
-  models: Models,
-  validators: Validators,
-  described: Described,
-): KindSchema {
+export function schemaOf(kind: Kind, validators: Validators, described: Described): KindSchema {
   const typed = isBuiltIn(kind);
   const definitions: Record<string, JsonSchema> = {};
   const add = (name: string): void => {
@@ -46,10 +42,8 @@ export function schemaOf(
     const validator = validators.get(name);
     if (validator === undefined) throw new Error(`${kind.kind}: there is no validator of ${name}`);
     const corrected =
-      typed || name.includes('Apimachinery') ? typedSchema(name, validator) : customSchema(name, validator);
-    const withConstraints = kind.package.endsWith('/karpenter')
-      ? karpenterSchema(name, corrected)
-      : corrected;
+      typed || isMetadata(name) ? typedSchema(name, validator) : customSchema(name, validator);
+    const withConstraints = ofPackage(kind.package, name, corrected);
     definitions[name] = {};
     definitions[name] = describeSchema(name, withConstraints, described.get(name));
     for (const used of refsOf(withConstraints)) add(used);
@@ -109,7 +103,7 @@ function customSchema(name: string, schema: JsonSchema): JsonSchema {
   return {
     ...own,
     properties: Object.fromEntries(
-      Object.entries(read.properties).map(([field, part]) => {
+      Object.entries({ ...newFields(read.properties, added), ...read.properties }).map(([field, part]) => {
         const { $ref, ...rest } = part;
         const more = added[field];
         // A type of its own takes the place of the one that is referred to.
@@ -118,6 +112,28 @@ function customSchema(name: string, schema: JsonSchema): JsonSchema {
       }),
     ),
   };
+}
+
+/** Fields that are only in the corrections, still empty. */
+function newFields(
+  known: Readonly<Record<string, JsonSchema>>,
+  added: Readonly<Record<string, Partial<JsonSchema>>>,
+): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    Object.keys(added).flatMap((field) => (known[field] === undefined ? [[field, {}]] : [])),
+  );
+}
+
+/** The metadata of every object has the same Go type, and so have the types in it. */
+function isMetadata(name: string): boolean {
+  return /ApimachineryPkgApisMetaV1(ObjectMeta|OwnerReference|ManagedFieldsEntry|FieldsV1|Time)$/.test(name);
+}
+
+/** What one operator says differently about types that it shares with others. */
+function ofPackage(from: string, name: string, schema: JsonSchema): JsonSchema {
+  if (from.endsWith('/karpenter')) return karpenterSchema(name, schema);
+  if (from.endsWith('/argo-rollouts')) return { ...schema, ...rolloutPods[name] };
+  return schema;
 }
 
 function karpenterSchema(name: string, schema: JsonSchema): JsonSchema {
@@ -148,7 +164,9 @@ function describeSchema(name: string, schema: JsonSchema, described: Schema | un
       if (field !== 'description') throw new Error(`${name}: the validator knows no field ${field}`);
       properties[field] = { type: 'string' };
     }
-    const undeclared = Object.keys(properties).filter((field) => declared[field] === undefined);
+    const undeclared = Object.keys(properties).filter(
+      (field) => declared[field] === undefined && constraints[name]?.[field] === undefined,
+    );
     if (undeclared.length > 0)
       throw new Error(`${name}: the declaration has no field ${undeclared.join(', ')}`);
   }

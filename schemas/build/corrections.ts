@@ -81,7 +81,7 @@ export const emptyIsRefused: Readonly<Record<string, readonly string[]>> = {
 };
 
 const labelKey =
-  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(/))?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$';
+  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(\\/))?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$';
 const labelValue = '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$';
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -92,7 +92,38 @@ const signal = `^((\\d{1,2}(\\.\\d{1,2})?|100(\\.0{1,2})?)%||${quantity.slice(1,
 const reserved: Partial<JsonSchema> = { additionalProperties: { type: 'string', pattern: quantity } };
 const eviction: Partial<JsonSchema> = { additionalProperties: { type: 'string', pattern: signal } };
 
-/** Custom resources: constraints of the installed definitions that are added after they are made from Go types. */
+const atLeastOne: Partial<JsonSchema> = { minItems: 1 };
+const notNegative: Partial<JsonSchema> = { minimum: 0 };
+const fromSecret: JsonSchema = {
+  type: 'object',
+  required: ['valueFrom'],
+  properties: {
+    valueFrom: {
+      type: 'object',
+      required: ['secretKeyRef'],
+      properties: {
+        secretKeyRef: {
+          type: 'object',
+          required: ['key', 'name'],
+          properties: { key: { type: 'string' }, name: { type: 'string' } },
+        },
+      },
+    },
+  },
+};
+const timeout = (minimum: number, maximum: number, description: string): JsonSchema => ({
+  type: 'integer',
+  format: 'int32',
+  minimum,
+  maximum,
+  description,
+});
+
+/**
+ * Custom resources: constraints of the installed definitions that are not in the Go types, and fields that are newer than
+ * the packages. Compared with the definitions of Karpenter 1.14, KEDA 2.20, Prometheus Operator 0.85 and Argo Rollouts
+ * 1.10.
+ */
 export const constraints: Readonly<Record<string, Readonly<Record<string, Partial<JsonSchema>>>>> = {
   IoK8sSigsKarpenterPkgApisV1NodeSelectorRequirementWithMinValues: {
     key: { pattern: labelKey, maxLength: 316 },
@@ -118,7 +149,112 @@ export const constraints: Readonly<Record<string, Readonly<Record<string, Partia
     kubeReserved: reserved,
     systemReserved: reserved,
   },
-  ComGithubKedacoreKedaV2ApisKedaV1alpha1ScaledObjectSpec: { triggers: { minItems: 1 } },
+  ComGithubAwsKarpenterProviderAwsPkgApisV1EC2NodeClassSpec: {
+    connectionTracking: {
+      type: 'object',
+      description: 'How long idle connections are tracked on the network interfaces of the nodes.',
+      properties: {
+        tcpEstablishedTimeout: timeout(60, 432_000, 'Seconds for established TCP connections.'),
+        udpStreamTimeout: timeout(60, 180, 'Seconds for UDP flows with more than one request and response.'),
+        udpTimeout: timeout(30, 60, 'Seconds for UDP flows in one direction or with a single response.'),
+      },
+    },
+    cpuOptions: {
+      type: 'object',
+      description: 'Options of the processors of the instances.',
+      properties: {
+        nestedVirtualization: {
+          type: 'string',
+          enum: ['enabled', 'disabled'],
+          description: 'Whether virtual machines can run on the instances.',
+        },
+      },
+    },
+  },
+  IoK8sSigsKarpenterPkgApisV1alpha1NodeSelectorRequirement: {
+    key: { pattern: labelKey, maxLength: 316 },
+    operator: { enum: ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt', 'Gte', 'Lte'] },
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1ScaledObjectSpec: {
+    cooldownPeriod: notNegative,
+    idleReplicaCount: notNegative,
+    initialCooldownPeriod: notNegative,
+    maxReplicaCount: { minimum: 1 },
+    minReplicaCount: notNegative,
+    pollingInterval: { minimum: 1 },
+    triggers: atLeastOne,
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1ScaledJobSpec: {
+    failedJobsHistoryLimit: notNegative,
+    maxReplicaCount: { minimum: 1 },
+    minReplicaCount: notNegative,
+    pollingInterval: { minimum: 1 },
+    rolloutStrategy: { enum: ['gradual', 'immediate'] },
+    successfulJobsHistoryLimit: notNegative,
+    triggers: atLeastOne,
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1Rollout: {
+    propagationPolicy: { enum: ['background', 'foreground'] },
+    strategy: { enum: ['gradual', 'immediate'] },
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1ScalingStrategy: {
+    multipleScalersCalculation: { enum: ['avg', 'max', 'min', 'sum'] },
+    strategy: { enum: ['default', 'custom', 'accurate', 'eager'] },
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1ScalingModifiers: {
+    metricType: { enum: ['AverageValue', 'Value'] },
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1Fallback: {
+    behavior: {
+      enum: [
+        'static',
+        'currentReplicas',
+        'currentReplicasIfHigher',
+        'currentReplicasIfLower',
+        'scalingModifiers',
+      ],
+    },
+    failureThreshold: notNegative,
+    replicas: notNegative,
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1ScaleTarget: { name: { minLength: 1 } },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1ScaleTriggers: { type: { minLength: 1 } },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1AuthenticationRef: {
+    kind: { enum: ['ClusterTriggerAuthentication', 'TriggerAuthentication'] },
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1AuthPodIdentity: {
+    externalID: {
+      type: 'string',
+      description: 'The external id to assume the role of `roleArn` with, for AWS.',
+    },
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1TriggerAuthenticationSpec: {
+    oauth2: {
+      type: 'object',
+      description: 'A token that KEDA gets for itself with OAuth 2.0 client credentials.',
+      required: ['clientId', 'tokenUrl'],
+      properties: {
+        clientId: { type: 'string' },
+        clientSecret: fromSecret,
+        scopes: { type: 'array', items: { type: 'string' } },
+        tokenUrl: { type: 'string' },
+        tokenUrlParams: { type: 'object', additionalProperties: { type: 'string' } },
+        type: { type: 'string', enum: ['clientCredentials'] },
+      },
+    },
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1AwsSecretManager: { secrets: atLeastOne },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1AzureKeyVault: { secrets: atLeastOne },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1GCPSecretManager: { secrets: atLeastOne },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1HashiCorpVault: {
+    authentication: { type: 'string', enum: ['kubernetes', 'token'] },
+    secrets: atLeastOne,
+  },
+  ComGithubKedacoreKedaV2ApisKedaV1alpha1VaultSecret: {
+    type: { type: 'string', enum: ['', 'pki', 'secret', 'secretV2'] },
+  },
+  // The pod of a job there is of an older or newer Kubernetes than that of the package.
+  IoK8sApiCoreV1PodSpec: { workloadRef: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
   IoK8sSigsKarpenterPkgApisV1Disruption: {
     consolidationPolicy: { type: 'string', enum: ['WhenEmpty', 'WhenEmptyOrUnderutilized', 'Balanced'] },
   },
@@ -127,6 +263,13 @@ export const constraints: Readonly<Record<string, Readonly<Record<string, Partia
 /** Custom resources: fields that have a default, which is filled in before anything is found missing. */
 export const defaulted: Readonly<Record<string, readonly string[]>> = {
   IoK8sSigsKarpenterPkgApisV1Budget: ['nodes'],
+};
+
+/** Argo Rollouts leaves the volumes of its pods, and some more, to the Deployment's own validation. */
+export const rolloutPods: Readonly<Record<string, Partial<JsonSchema>>> = {
+  IoK8sApiCoreV1Volume: { 'x-kubernetes-preserve-unknown-fields': true, required: [] },
+  IoK8sApiCoreV1HostAlias: { required: [] },
+  IoK8sApiCoreV1PodResourceClaim: { 'x-kubernetes-preserve-unknown-fields': true },
 };
 
 /** Taints of Karpenter are those of Kubernetes with constraints of its own. */

@@ -37,7 +37,7 @@ export function buildSchemas(): number {
   rmSync(next, { recursive: true, force: true });
   const kinds = models.kinds.filter(isServed);
   for (const kind of kinds) {
-    const schema = schemaOf(kind, models, validators, described);
+    const schema = schemaOf(kind, validators, described);
     const place = join(next, kind.group === '' ? 'core' : kind.group, kind.version);
     mkdirSync(place, { recursive: true });
     writeFileSync(join(place, `${kind.kind}.json.gz`), gzipSync(JSON.stringify(schema), { level: 9 }));

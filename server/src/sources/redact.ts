@@ -16,7 +16,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b/g, redacted],
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^/\s:@]*(?::[^/\s@]*)?@/gi, `$1${redacted}@`],
   [
-    /\b((?:x-amz-)?(?:signature|credential|security-token)|access_?token|id_?token|refresh_?token|token|password|passwd|secret(?:_?access_?key)?|client_?secret|api_?key)(["']?\s*[:=]\s*["']?)[^\s&"',;}]{4,}/gi,
+    /(?<![A-Za-z])((?:x-amz-)?(?:signature|credential|security-token)|access_?token|id_?token|refresh_?token|token|password|passwd|secret(?:_?access_?key)?|client_?secret|api_?key)(["']?\s*[:=]\s*["']?)[^\s&"',;}]{4,}/gi,
     `$1$2${redacted}`,
   ],
 ];
@@ -31,10 +31,7 @@ export interface Redactor {
 }
 
 /** Controls other than line ends and tabs, and marks that change the direction of text: nothing that a message needs. */
-const unprintable = new RegExp(
-  '[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]',
-  'g',
-);
+const unprintable = /(?![\t\n\r])[\p{Cc}\p{Bidi_Control}]/gu;
 
 export function createRedactor(): Redactor {
   const known = new Set<string>();

@@ -37,6 +37,13 @@ export const supersedes: readonly Supersedes[] = [
   { exact: 'host-ram-below-model', softer: 'shared-memory-above-limit', cause: 'container' },
   { exact: 'keda-trigger-invalid', softer: 'keda-query-many-series', cause: 'field' },
   { exact: 'gpu-request-differs-from-limit', softer: 'request-above-limit', cause: 'field' },
+  { exact: 'quantity-out-of-range', softer: 'suspicious-quantity', cause: 'field' },
+  { exact: 'hpa-metric-invalid', softer: 'hpa-resource-unknown', cause: 'field' },
+  { exact: 'autoscaler-target-invalid', softer: 'hpa-target-not-scalable', cause: 'field' },
+  { exact: 'probe-invalid', softer: 'probe-port-unknown', cause: 'field' },
+  { exact: 'name-invalid', softer: 'unknown-node-label', cause: 'field' },
+  { exact: 'nodepool-invalid', softer: 'unknown-node-label', cause: 'field' },
+  { exact: 'nodepool-invalid', softer: 'nodepool-matches-no-instance', cause: 'field' },
 ];
 
 /** What is compared of a finding; `resource` is the same object for findings about the same resource. */

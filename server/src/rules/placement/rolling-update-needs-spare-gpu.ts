@@ -150,7 +150,8 @@ function oneByOne(resource: Resource, spec: MapNode): Fix | undefined {
       { type: 'RollingUpdate', rollingUpdate },
       { before: 'template' },
     );
-  } else if (isMap(strategy) && isMap(entryOf(strategy, 'rollingUpdate')?.value)) {
+    // Two keys cannot be put into an empty map one by one: each insertion assumes the other is not there.
+  } else if (isMap(strategy) && (mapIn(strategy, 'rollingUpdate')?.entries.length ?? 0) > 0) {
     const rolling = mapIn(strategy, 'rollingUpdate');
     const surge = scalarIn(rolling, 'maxSurge');
     const missing = scalarIn(rolling, 'maxUnavailable');

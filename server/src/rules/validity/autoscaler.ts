@@ -14,7 +14,8 @@ export function checkAutoscaler(cx: Inspection, root: Part): void {
   if (spec === undefined) return;
   const target = 'autoscaler-target-invalid';
   const least = wholeAt(spec, 'minReplicas');
-  if (least !== undefined && least.value < 1) {
+  // Whether 0 is allowed depends on the cluster: a rule of its own.
+  if (least !== undefined && least.value < 0) {
     cx.add('number-out-of-range', least.node, `minReplicas is ${least.value}, and 1 or more is allowed`);
   }
   const most = wholeAt(spec, 'maxReplicas');

@@ -2,7 +2,7 @@ import type { Form } from '../../kube/names';
 import { given, textAt, textOf, wholeAt, type Part, type Text, type Whole } from '../../kube/part';
 import { isAbsent, type Resource } from '../../kube/resource';
 import { insertPath, removeEntry, replaceScalar, type Edits } from '../../yaml/edit';
-import { entryOf, isNull, type Entry, type ScalarNode, type YamlNode } from '../../yaml/node';
+import { entryOf, isNull, type Entry, type MapNode, type ScalarNode, type YamlNode } from '../../yaml/node';
 import { nearest } from '../nearest';
 import type { Fix, Place, Report } from '../rule';
 
@@ -127,7 +127,7 @@ export class Inspection {
     this.add(
       options.rule ?? 'name-invalid',
       text.node,
-      `${what} ${shown(text.text)} is not ${form.name}: ${flaw}`,
+      `${what} is ${shown(text.text)}, which is not ${form.name}: ${flaw}`,
       {
         fixes: [options.fix?.(text)],
       },
@@ -202,6 +202,14 @@ export class Inspection {
       allowed.find((candidate) => candidate.toLowerCase() === node.text.toLowerCase()) ??
       nearest(node.text, allowed);
     return word === undefined ? undefined : this.write(node, word, `Write ${word}`);
+  }
+
+  /** As {@link meant} for a key, unless the map has the other one already. */
+  meantKey(map: MapNode, key: ScalarNode, allowed: readonly string[]): Fix | undefined {
+    return this.meant(
+      key,
+      allowed.filter((word) => entryOf(map, word) === undefined),
+    );
   }
 
   write(node: ScalarNode, value: string | number, title: string): Fix | undefined {

@@ -290,11 +290,12 @@ const reserved: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid'
 function checkKubelet(cx: Inspection, kubelet: Part | undefined): void {
   if (kubelet === undefined) return;
   const known = (key: string, keys: readonly string[]): void => {
-    for (const { key: name, value } of partIn(kubelet, key)?.map.entries ?? []) {
+    const map = partIn(kubelet, key)?.map;
+    for (const { key: name, value } of map?.entries ?? []) {
       if (name.unknown || isNull(value)) continue;
       if (!keys.includes(name.text)) {
         cx.add(rule, name, `${key} names ${shown(name.text)}, and ${words(keys)} are known`, {
-          fixes: [cx.meant(name, keys)],
+          fixes: [map === undefined ? undefined : cx.meantKey(map, name, keys)],
         });
       } else if (keys === reserved && isScalar(value) && value.text.startsWith('-') && !value.unknown) {
         cx.add(rule, value, `The ${key} of ${name.text} is ${value.text}, and 0 or more is allowed`);

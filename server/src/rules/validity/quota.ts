@@ -60,7 +60,7 @@ export function checkQuota(cx: Inspection, root: Part): void {
     const flaw = key.unknown ? undefined : quotaNameFlaw(key.text);
     if (flaw === undefined) continue;
     cx.add('resource-name-unknown', key, `The quota limits ${shown(key.text)}, which is ${flaw}`, {
-      fixes: [cx.meant(key, quotaNames)],
+      fixes: [hard === undefined ? undefined : cx.meantKey(hard.map, key, quotaNames)],
     });
   }
   checkNotNegative(cx, hard, 'The quota for', true);
@@ -204,7 +204,8 @@ function checkLimit(cx: Inspection, item: Part): void {
   }
   const title = `of the range for ${type.text}`;
   for (const half of [...halves, 'maxLimitRequestRatio']) {
-    for (const { key } of partIn(item, half)?.map.entries ?? []) {
+    const map = partIn(item, half)?.map;
+    for (const { key } of map?.entries ?? []) {
       const flaw = key.unknown ? undefined : limitNameFlaw(type.text, key.text);
       if (flaw !== undefined) {
         cx.add(
@@ -212,7 +213,11 @@ function checkLimit(cx: Inspection, item: Part): void {
           key,
           `The ${half} ${title} names ${shown(key.text)}, which is ${flaw}`,
           {
-            fixes: [cx.meant(key, ['cpu', 'memory', 'ephemeral-storage', 'storage'])],
+            fixes: [
+              map === undefined
+                ? undefined
+                : cx.meantKey(map, key, ['cpu', 'memory', 'ephemeral-storage', 'storage']),
+            ],
           },
         );
       }

@@ -2,7 +2,7 @@ import { isExtendedResource } from '../../kube/accelerators';
 import { qualifiedName } from '../../kube/names';
 import { given, type Part } from '../../kube/part';
 import { isInteger, quantityOf } from '../../kube/quantity';
-import { isMap, isScalar, type ScalarNode } from '../../yaml/node';
+import { entryOf, isMap, isScalar, type MapNode, type ScalarNode } from '../../yaml/node';
 import { shown, type Inspection } from './inspection';
 
 /** What a container can ask for without a domain in its name. */
@@ -62,29 +62,40 @@ export function checkResources(cx: Inspection, resources: Part | undefined, titl
     if (!isMap(map)) continue;
     for (const { key, value } of map.entries) {
       if (key.unknown) continue;
-      checkName(cx, key, title, half);
+      checkName(cx, map, key, title, half);
       checkAmount(cx, key.text, value, `${title} ${half === 'requests' ? 'requests' : 'is limited to'}`);
     }
   }
 }
 
-function checkName(cx: Inspection, key: ScalarNode, title: string, half: string): void {
+function checkName(cx: Inspection, map: MapNode, key: ScalarNode, title: string, half: string): void {
   const flaw = resourceNameFlaw(key.text);
   if (flaw === undefined) return;
   cx.add('resource-name-unknown', key, `${title} has ${shown(key.text)} in its ${half}, which is ${flaw}`, {
-    fixes: [renamed(cx, key)],
+    fixes: [renamed(cx, map, key)],
   });
 }
 
-function renamed(cx: Inspection, key: ScalarNode) {
-  const meant = cx.meant(key, [
+/** Short names of devices, which lie near to `cpu` only by their letters. */
+const devices: readonly { readonly pattern: RegExp; readonly name: string }[] = [
+  { pattern: /^(nvidia[-_.]?)?gpus?$/i, name: 'nvidia.com/gpu' },
+  { pattern: /^neurons?$/i, name: 'aws.amazon.com/neuron' },
+  { pattern: /^efas?$/i, name: 'vpc.amazonaws.com/efa' },
+];
+
+function renamed(cx: Inspection, map: MapNode, key: ScalarNode) {
+  const device = devices.find(({ pattern }) => pattern.test(key.text));
+  if (device !== undefined) {
+    return entryOf(map, device.name) === undefined
+      ? cx.write(key, device.name, `Write ${device.name}`)
+      : undefined;
+  }
+  return cx.meantKey(map, key, [
     ...ofContainers,
     'nvidia.com/gpu',
     'aws.amazon.com/neuron',
     'vpc.amazonaws.com/efa',
   ]);
-  if (meant === undefined || key.borrowed) return undefined;
-  return meant;
 }
 
 /** Amounts below 0, and halves of huge pages. Other broken numbers have rules of their own. */

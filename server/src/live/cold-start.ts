@@ -1,5 +1,6 @@
 import type { ClusterView, EventView, NodeClaimView, NodeView, PodView } from './cluster';
 import { durationText } from './format';
+import type { PodName } from './measurement';
 import { conditionOf, isReady, restartsOf } from './pods';
 import type { Duration, Instant } from './reading';
 import { isSamePod, partValue } from './readings';
@@ -38,13 +39,40 @@ export function coldStarts(cluster: ClusterView, now: Instant): readonly ColdSta
   const events = partValue(cluster.events);
   const claims = new Map((partValue(cluster.nodeClaims) ?? []).map((claim) => [claim.node ?? '', claim]));
   const nodes = new Map((partValue(cluster.nodes) ?? []).map((node) => [node.name, node]));
-  return pods
+  const own = eventsByPod(events ?? []);
+  return [...pods]
+    .sort((a, b) => b.createdAt - a.createdAt)
+    .slice(0, mostStarts)
     .filter((pod) => restartsOf(pod) === 0 && pod.deletingSince === undefined && pod.phase !== 'Failed')
     .flatMap((pod) => {
-      const start = coldStart(pod, events, claims, nodes, cluster, now);
+      const start = coldStart(
+        pod,
+        events === undefined ? undefined : (own.get(podKey(pod.pod)) ?? []),
+        claims,
+        nodes,
+        cluster,
+        now,
+      );
       return start === undefined ? [] : [start];
-    })
-    .sort((a, b) => b.from - a.from);
+    });
+}
+
+/** Older starts tell nothing new, and a thousand of them take time. */
+const mostStarts = 100;
+
+function podKey({ namespace, name }: PodName): string {
+  return `${namespace}/${name}`;
+}
+
+function eventsByPod(events: readonly EventView[]): ReadonlyMap<string, readonly EventView[]> {
+  const result = new Map<string, EventView[]>();
+  for (const event of events) {
+    if (event.about.kind !== 'Pod') continue;
+    const list = result.get(podKey(event.about));
+    if (list === undefined) result.set(podKey(event.about), [event]);
+    else list.push(event);
+  }
+  return result;
 }
 
 /** The one to show: the newest complete start on a new node, else the newest complete one, else one on its way. */
@@ -105,8 +133,7 @@ function coldStart(
     add('schedule', scheduled, 'from its creation to its binding to a node');
   }
 
-  const own = (events ?? []).filter(({ about }) => about.kind === 'Pod' && isSamePod(about, pod.pod));
-  const pulls = imagePulls(own);
+  const pulls = imagePulls(events ?? []);
   if (events === undefined)
     caveats.push('events cannot be read, so pulling images cannot be told from starting');
   const inits = pod.containers.filter(({ role }) => role === 'init');

@@ -254,25 +254,30 @@ function subjectKey(subject: Subject): string {
 
 /** One answer for each subject. */
 function onePerSubject(measurements: readonly Measurement[]): readonly Observed[] {
-  const groups = new Map<string, Observed[]>();
+  const groups = new Map<string, { readonly subject: Subject; observed: Observed }>();
+  const byContainer = new Map<string, string[]>();
   for (const { subject, observed } of measurements) {
     const key = subjectKey(subject);
-    const list = groups.get(key);
-    if (list === undefined) groups.set(key, [observed]);
-    else list.push(observed);
+    const known = groups.get(key);
+    if (known !== undefined) {
+      if (rank(observed) < rank(known.observed)) known.observed = observed;
+      continue;
+    }
+    groups.set(key, { subject, observed });
+    if (subject.kind !== 'pod' || subject.container === undefined) continue;
+    const pod = podKey(subject.pod);
+    const list = byContainer.get(pod);
+    if (list === undefined) byContainer.set(pod, [key]);
+    else list.push(key);
   }
   // A pod as a whole and its containers are two ways to say one thing.
-  const whole = [...groups.keys()].filter((key) => key.startsWith('pod ') && key.endsWith(' '));
-  for (const key of whole) {
-    const containers = [...groups.keys()].filter((other) => other !== key && other.startsWith(key));
-    if (containers.length === 0) continue;
-    if (best(groups.get(key) ?? [])?.kind === 'reading') for (const one of containers) groups.delete(one);
-    else groups.delete(key);
+  for (const [pod, containers] of byContainer) {
+    const whole = groups.get(`pod ${pod} `);
+    if (whole === undefined) continue;
+    if (whole.observed.kind === 'reading') for (const key of containers) groups.delete(key);
+    else groups.delete(`pod ${pod} `);
   }
-  return [...groups.values()].flatMap((answers) => {
-    const answer = best(answers);
-    return answer === undefined ? [] : [answer];
-  });
+  return [...groups.values()].map(({ observed }) => observed);
 }
 
 function addUp(
@@ -436,11 +441,14 @@ function devicesOf(
     })
     .sort(
       (a, b) =>
-        a.device.node.localeCompare(b.device.node) ||
-        (a.device.index ?? a.device.id).localeCompare(b.device.index ?? b.device.id, undefined, {
-          numeric: true,
-        }),
+        compareNames(a.device.node, b.device.node) || compareNames(nameOf(a.device), nameOf(b.device)),
     );
+}
+
+const compareNames = new Intl.Collator('en', { numeric: true }).compare;
+
+function nameOf({ index, id }: Device): string {
+  return index ?? id;
 }
 
 /** Memory in use as a share, of the two amounts. */

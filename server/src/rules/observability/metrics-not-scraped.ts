@@ -10,7 +10,7 @@ import { placeOf } from '../probes/place';
 import { mayBePatched } from '../overlays';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule } from '../rule';
-import { hasScrapeAnnotation, looksInto, monitorsAround, monitorSelects, objectLabels } from './scraping';
+import { hasScrapeAnnotation, looksInto, aroundIn, monitorSelects, objectLabels } from './scraping';
 
 export default defineRule({
   id: 'metrics-not-scraped',
@@ -65,12 +65,12 @@ const collectors: Index<Resource> = {
 
 function isScraped(workspace: Workspace, resource: Resource, template: PodTemplate): boolean {
   if (hasScrapeAnnotation(template.annotations)) return true;
-  for (const monitor of monitorsAround(workspace, resource, 'PodMonitor')) {
+  for (const monitor of aroundIn(workspace, resource, 'PodMonitor')) {
     if (looksInto(monitor, resource.namespace) && monitorSelects(monitor, template.labels) !== 'no')
       return true;
   }
   const { services } = workspace.references(resource);
-  const monitors = monitorsAround(workspace, resource, 'ServiceMonitor');
+  const monitors = aroundIn(workspace, resource, 'ServiceMonitor');
   for (const { resource: service } of services) {
     if (hasScrapeAnnotation(labelsOf(getIn(service.root, 'metadata', 'annotations')))) return true;
     const labels = objectLabels(service);

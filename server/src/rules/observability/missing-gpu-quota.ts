@@ -1,7 +1,7 @@
 import { acceleratorsOfPod } from '../../kube/accelerators';
-import { podCarrierKinds, podTemplates } from '../../kube/pod-carriers';
+import { podTemplates } from '../../kube/pod-carriers';
 import type { Resource } from '../../kube/resource';
-import type { Workspace } from '../../workspace/workspace';
+import type { Index } from '../../workspace/indexes';
 import { entryOf, mapIn, scalarIn } from '../../yaml/node';
 import { defineRule } from '../rule';
 
@@ -16,7 +16,8 @@ export default defineRule({
   check(resource, { report, workspace }) {
     if (resource.role !== 'resource') return;
     const name = acceleratorOf(resource);
-    if (name === undefined || !isFirst(workspace, resource)) return;
+    // One finding for a namespace is enough.
+    if (name === undefined || workspace.index(workloads).get(keyOf(resource))[0] !== resource) return;
     const quota = workspace
       .near(resource, 'ResourceQuota')
       .some(({ root }) =>
@@ -45,17 +46,17 @@ function acceleratorOf(resource: Resource): string | undefined {
     .find(({ unit }) => unit !== 'claim')?.resource;
 }
 
-/** One finding for a namespace is enough: on the first workload of it, in the order of files and text. */
-function isFirst(workspace: Workspace, resource: Resource): boolean {
-  for (const kind of podCarrierKinds) {
-    for (const other of workspace.near(resource, kind)) {
-      if (other === resource || other.namespace !== resource.namespace || other.role !== 'resource') continue;
-      const isBefore =
-        other.uri < resource.uri ||
-        (other.uri === resource.uri && other.placed.index < resource.placed.index) ||
-        (other.placed.document === resource.placed.document && other.root.start < resource.root.start);
-      if (isBefore && acceleratorOf(other) !== undefined) return false;
+/** Whole workloads with accelerators, by scope and namespace, in the order of files and text. */
+const workloads: Index<Resource> = {
+  read: ({ resources }, add) => {
+    for (const resource of resources) {
+      if (resource.role === 'resource' && acceleratorOf(resource) !== undefined)
+        add(keyOf(resource), resource);
     }
-  }
-  return true;
+  },
+  uriOf: ({ uri }) => uri,
+};
+
+function keyOf({ scope, namespace }: Resource): string {
+  return `${scope} ${namespace ?? ''}`;
 }

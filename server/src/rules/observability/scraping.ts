@@ -31,12 +31,9 @@ export function monitorSelects(monitor: Resource, labels: Labels): Truth {
   return selector === undefined ? 'unknown' : selects(selector, labels);
 }
 
-/** Monitors of a kind around an object, whatever their namespace. */
-export function monitorsAround(workspace: Workspace, from: Resource, kind: string): readonly Resource[] {
-  const around = new Set(workspace.around(from));
-  return workspace
-    .byKind(kind, 'monitoring.coreos.com')
-    .filter(({ scope, role }) => around.has(scope) && role !== 'kustomize-patch');
+/** Objects of a kind around another, whatever their namespace. */
+export function aroundIn(workspace: Workspace, from: Resource, kind: string): readonly Resource[] {
+  return workspace.near({ ...from, namespace: undefined }, kind);
 }
 
 /** The ports that a monitor scrapes, by name. */

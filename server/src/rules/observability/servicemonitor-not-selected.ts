@@ -8,6 +8,7 @@ import { isNamedByOverlay } from '../overlays';
 import { defineRule, type Report } from '../rule';
 import { listWords } from '../placement/words';
 import {
+  aroundIn,
   endpointPorts,
   looksInto,
   monitorKinds,
@@ -74,7 +75,7 @@ function missingPorts(workspace: Workspace, monitor: Resource): readonly Report[
   const targets: { readonly resource: Resource; readonly names: readonly string[] }[] = [];
   if (monitor.kind === 'PodMonitor') {
     for (const kind of podCarrierKinds) {
-      for (const resource of workspace.near({ ...monitor, namespace: undefined } as Resource, kind)) {
+      for (const resource of aroundIn(workspace, monitor, kind)) {
         if (!looksInto(monitor, resource.namespace)) continue;
         for (const template of podTemplates(resource)) {
           const match = monitorSelects(monitor, template.labels);
@@ -86,7 +87,7 @@ function missingPorts(workspace: Workspace, monitor: Resource): readonly Report[
       }
     }
   } else {
-    for (const service of workspace.near({ ...monitor, namespace: undefined } as Resource, 'Service')) {
+    for (const service of aroundIn(workspace, monitor, 'Service')) {
       if (!looksInto(monitor, service.namespace)) continue;
       const match = monitorSelects(monitor, objectLabels(service));
       if (match === 'no') continue;

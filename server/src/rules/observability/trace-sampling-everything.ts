@@ -22,7 +22,7 @@ export default defineRule({
   check(resource, { report, workspace }) {
     const { text } = resource.placed.document;
     // Nearly no object has anything to do with tracing.
-    if (!/OTEL_|sampler|otlp-traces/i.test(text)) return;
+    if (!/OTEL_TRACES_SAMPLER|sampler/.test(text)) return;
     const found =
       resource.kind === 'Instrumentation'
         ? ofInstrumentation(resource)

@@ -18,6 +18,7 @@ export function digits(value: number): string {
 
 /** Groups thousands and cuts zeros behind the point. */
 function grouped(text: string, hasPoint: boolean): string {
+  if (text.length <= 3 && !hasPoint) return text;
   const trimmed = hasPoint && text.includes('.') ? text.replace(/\.?0+$/, '') : text;
   const [whole = '0', fraction] = trimmed.split('.');
   const withCommas = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');

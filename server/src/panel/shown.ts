@@ -84,13 +84,22 @@ export function worst(states: readonly State[]): State {
   return states.reduce<State>((a, b) => (stateRank[b] < stateRank[a] ? b : a), 'good');
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Tables have ten thousands of cells, so they are made without copies. */
 export function textCell(text: string, detail?: string, state?: State): Cell {
-  return { text, ...(detail === undefined ? {} : { detail }), ...(state === undefined ? {} : { state }) };
+  const cell: Writable<Cell> = { text };
+  if (detail !== undefined) cell.detail = detail;
+  if (state !== undefined) cell.state = state;
+  return cell;
 }
 
 /** A number with its unit; sorts by value, what is not known last. */
 export function numberCell(text: string, sort: number | null, detail?: string, state?: State): Cell {
-  return { ...textCell(text, detail, state), sort };
+  const cell: Writable<Cell> = { text, sort };
+  if (detail !== undefined) cell.detail = detail;
+  if (state !== undefined) cell.state = state;
+  return cell;
 }
 
 export function shownCell(shown: Shown, state?: State): Cell {

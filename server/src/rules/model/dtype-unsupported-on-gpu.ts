@@ -1,7 +1,8 @@
 import type { UserModel } from '../../sizing/models/types';
 import type { ModelServer } from '../../kube/model-server';
 import type { Setting } from '../../kube/settings';
-import { engineOf } from '../../sizing/from-manifest';
+import { engineOf, type Serving } from '../../sizing/from-manifest';
+import { olderThan } from '../../sizing/memory/engines';
 import { gpuChoices, type GpuChoice } from '../../sizing/gpu-choices';
 import {
   nativeFp4,
@@ -13,7 +14,7 @@ import {
 import type { Workspace } from '../../workspace/workspace';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Fix, type Place } from '../rule';
-import { setSetting } from './flags';
+import { addFlag, setSetting } from './flags';
 import { choiceText, gpuMayBePatched, poolsFor, servingIn, serversOf } from './servings';
 
 export default defineRule({
@@ -64,7 +65,21 @@ interface Used {
   /** The start of a sentence: `computes in bfloat16, which takes`. */
   readonly what: string;
   readonly at: Place;
-  readonly setting: Setting | undefined;
+  /** Where another format can be named; `flag`: none is named yet. */
+  readonly setting: Setting | 'flag' | undefined;
+}
+
+/**
+ * vLLM before 0.9 takes the type of the checkpoint as it is; later versions fall back to float16 on older cards by
+ * themselves (vllm#17265). A version that the image does not tell is taken to be new enough.
+ */
+function takesModelType(server: ModelServer, serving: Serving | undefined): boolean {
+  const { dtype } = server;
+  const isLeftOpen = dtype.state === 'absent' || (dtype.state === 'known' && /^auto$/i.test(dtype.value));
+  if (serving === undefined || !isLeftOpen || server.engine !== 'vllm') return false;
+  const { model, engine, config } = serving;
+  const isStored = model.model?.dtype === 'bf16' && config?.quantization === 'bf16';
+  return isStored && model.matchedBy !== 'name-size' && olderThan(engine, 0, 9);
 }
 
 /** The formats that a server certainly uses, each with the place that says so. */
@@ -79,7 +94,12 @@ function formatsOf(server: ModelServer, workspace: Workspace, models: readonly U
       setting: dtype,
     });
   }
-  const loaded = servingIn(workspace, server, models)?.config?.quantization;
+  const serving = servingIn(workspace, server, models);
+  const loaded = serving?.config?.quantization;
+  if (takesModelType(server, serving) && model.state === 'known') {
+    const what = 'computes in bfloat16 as its model is stored, which takes';
+    found.push({ precision: 'bfloat16', what, at: model.at, setting: 'flag' });
+  }
   const precision = loaded === undefined ? undefined : precisionOfWeights(loaded);
   const place = quantization.state === 'known' && quantization.value !== '' ? quantization : model;
   if (precision !== undefined && place.state === 'known') {
@@ -114,6 +134,11 @@ function messageFor(
 /** The 16-bit format that every GPU has. */
 function halfFor(server: ModelServer, { precision, setting }: Used): Fix | undefined {
   if (precision !== 'bfloat16' || setting === undefined) return undefined;
-  const edits = setSetting(server, setting, 'float16');
+  const edits =
+    setting !== 'flag'
+      ? setSetting(server, setting, 'float16')
+      : server.dtype.state === 'known'
+        ? setSetting(server, server.dtype, 'float16')
+        : addFlag(server, '--dtype', 'float16');
   return edits && { title: 'Compute in float16', safe: false, edits };
 }

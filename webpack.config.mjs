@@ -167,7 +167,18 @@ function bundle(name, entry, project, production) {
     context: root,
     entry: { [name]: entry },
     output: { path: dist, filename: '[name].js', library: { type: 'commonjs2' } },
-    resolve: { extensions: ['.ts', '.tsx', '.js', '.json'] },
+    resolve: {
+      extensions: ['.ts', '.tsx', '.js', '.json'],
+      alias: {
+        // Its other form loads its parts in a way that cannot be bundled.
+        'vscode-languageserver-types$': path.join(
+          root,
+          'node_modules/vscode-languageserver-types/lib/esm/main.js',
+        ),
+        // yaml-language-server formats with it; we never do.
+        prettier: false,
+      },
+    },
     // `__filename` is the bundle itself: the command line starts its worker threads from it.
     node: { __dirname: false, __filename: false },
     module: {

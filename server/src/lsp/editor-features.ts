@@ -4,7 +4,7 @@ import { sizingDocument } from '../editor/sizing-report';
 import type { AddModelResult, SizingReportResult } from '../protocol/messages';
 import { addModel } from './add-model';
 import { addModelRequest, sizingReportRequest } from '../protocol/messages';
-import { completions, completionTriggers } from './completion';
+import { completions, completionTriggers, type CompletionProvider } from './completion';
 import { definitions } from './definition';
 import { documentLinks } from './document-links';
 import type { Cancellation, Guard } from './guard';
@@ -24,6 +24,8 @@ export interface EditorFeatures {
   readonly isOpen: (key: string) => boolean;
   /** Until the settings are there, and what is on its way from the disk about a file. */
   readonly settled: (key: string) => Promise<void>;
+  /** Who is asked for completion, in the order in which their items are listed. */
+  readonly providers: readonly CompletionProvider[];
 }
 
 export const editorCapabilities: ServerCapabilities = {
@@ -92,9 +94,14 @@ export function registerEditorFeatures(features: EditorFeatures): {
       const document = project.document(key);
       if (document === undefined) return null;
       const request = { key, document, offset: document.offsetAt(position), project };
-      return completions(request, cancellation, (provider, error) => {
-        void guard.background(`completion (${provider})`, () => Promise.reject(error));
-      });
+      return completions(
+        request,
+        cancellation,
+        (provider, error) => {
+          void guard.background(`completion (${provider})`, () => Promise.reject(error));
+        },
+        features.providers,
+      );
     }),
   );
 

@@ -46,6 +46,28 @@ export function hoverAt(
   };
 }
 
+/** What we know of a place, then what its schema says of it. */
+export function joinHovers(
+  own: Hover | undefined,
+  described: Hover | undefined,
+  markdown: boolean,
+): Hover | undefined {
+  if (own === undefined || described === undefined) return own ?? described;
+  return {
+    ...own,
+    contents: {
+      kind: markdown ? MarkupKind.Markdown : MarkupKind.PlainText,
+      value: [own, described].map(({ contents }) => textOf(contents)).join(markdown ? '\n\n---\n\n' : '\n\n'),
+    },
+  };
+}
+
+function textOf(contents: Hover['contents']): string {
+  if (typeof contents === 'string') return contents;
+  if (Array.isArray(contents)) return contents.map(textOf).join('\n\n');
+  return contents.value;
+}
+
 interface Part {
   readonly at: Span;
   readonly text: string;

@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createConnection, ProposedFeatures } from 'vscode-languageserver/node';
 import { diskSchemas, schemaFolder } from '../schema/disk-schemas';
+import { diskSchemaTexts } from '../schema/kinds';
 import { nodeFileSystem, systemClock } from './node-environment';
+import type { SnippetText } from './schema-features';
 import { createServer } from './server';
 
 const usage = `Usage: node server.js TRANSPORT
@@ -32,6 +34,22 @@ function readVersion(): string {
   }
 }
 
+/** The snippets of the extension, for clients that do not read them by themselves; none when they are not there. */
+function readSnippets(path: string): readonly SnippetText[] {
+  type File = Record<string, { prefix: string | string[]; description: string; body: string[] }>;
+  try {
+    const file = JSON.parse(readFileSync(path, 'utf8')) as File;
+    return Object.entries(file).map(([name, { prefix, description, body }]) => ({
+      name,
+      prefixes: typeof prefix === 'string' ? [prefix] : prefix,
+      description,
+      body: body.join('\n'),
+    }));
+  } catch {
+    return [];
+  }
+}
+
 function main(argv: readonly string[]): void {
   if (argv.includes('--version')) {
     process.stdout.write(`${readVersion()}\n`);
@@ -48,12 +66,15 @@ function main(argv: readonly string[]): void {
   }
   // The connection ends the process when the client is gone, and on `exit`: code 0 after `shutdown`, else 1.
   const connection = createConnection(ProposedFeatures.all);
+  const root = packageRoot();
   const server = createServer(connection, {
     fs: nodeFileSystem,
     clock: systemClock,
     version: readVersion(),
     session: randomUUID().slice(0, 8),
-    schemas: diskSchemas(schemaFolder(packageRoot())),
+    schemas: diskSchemas(schemaFolder(root)),
+    schemaTexts: diskSchemaTexts(schemaFolder(root), join(root, 'schemas', 'config.schema.json')),
+    snippets: () => readSnippets(join(root, 'snippets', 'kubernetes.code-snippets')),
   });
   process.on('unhandledRejection', (error) => server.uncaught('a promise', error));
   process.on('uncaughtException', (error) => server.uncaught('a callback', error));

@@ -28,11 +28,13 @@ import { settingsSection } from '../protocol/settings';
 import { createBuffers } from './buffers';
 import { codeActions, fixAllKind, sizingReportKind } from './code-actions';
 import { createDelivery } from './delivery';
+import { noSchemaTexts, type SchemaTexts } from '../schema/kinds';
 import type { Clock, FileSystem } from './environment';
 import type { Cancellation, Log, Stage } from './guard';
 import { cancelled, createGuard, InvalidParams } from './guard';
 import { editorCapabilities, registerEditorFeatures } from './editor-features';
-import { hoverAt } from './hover';
+import { completionProviders } from './completion';
+import { hoverAt, joinHovers } from './hover';
 import {
   changesOf,
   documentUri,
@@ -49,6 +51,7 @@ import { createProject, isScanned } from './project';
 import { createQueue } from './queue';
 import { readinessDocument } from './readiness';
 import { createReports } from './reports';
+import { registerSchemaFeatures, schemaCapabilities, type SnippetText } from './schema-features';
 import type { PathChange } from './scanner';
 import { createScanner, tooLarge } from './scanner';
 import { parseSettings } from './settings';
@@ -69,6 +72,10 @@ export interface ServerDependencies {
   readonly rules?: LintOptions['rules'];
   /** Absent: nothing is known of any kind. */
   readonly schemas?: LintOptions['schemas'];
+  /** Schemas with descriptions; absent: there are none. */
+  readonly schemaTexts?: SchemaTexts;
+  /** What clients without snippets of their own are offered; absent: nothing. */
+  readonly snippets?: () => readonly SnippetText[];
 }
 
 export interface Server {
@@ -149,6 +156,15 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     log,
     () => editorFeatures.pause(),
   );
+  const schemaFeatures = registerSchemaFeatures({
+    connection,
+    guard,
+    project,
+    capabilities: () => capabilities,
+    settled,
+    texts: dependencies.schemaTexts ?? noSchemaTexts,
+    snippets: () => (isOurClient ? [] : (dependencies.snippets?.() ?? [])),
+  });
   const editorFeatures = registerEditorFeatures({
     connection,
     guard,
@@ -156,6 +172,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     capabilities: () => capabilities,
     isOpen,
     settled,
+    providers: [...completionProviders, schemaFeatures.completion],
   });
   project.setFolders([], folderOf(undefined, parseSettings(undefined, isRule).settings));
 
@@ -416,6 +433,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
           : {}),
         hoverProvider: true,
         ...editorCapabilities,
+        ...schemaCapabilities,
         ...(isOurClient ? {} : { executeCommandProvider: { commands: [explainRuleCommand] } }),
         workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
       },
@@ -635,7 +653,9 @@ export function createServer(connection: Connection, dependencies: ServerDepende
       if (!project.folderOf(key).settings.hover.enable) return null;
       const formats = capabilities.textDocument?.hover?.contentFormat ?? [];
       const markdown = formats.includes(MarkupKind.Markdown);
-      return hoverAt(key, position, project, reports, { markdown, showsMessages: isOurClient }) ?? null;
+      const described = await schemaFeatures.hover(key, position);
+      const own = hoverAt(key, position, project, reports, { markdown, showsMessages: isOurClient });
+      return joinHovers(own, described, markdown) ?? null;
     }),
   );
 

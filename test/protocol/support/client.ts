@@ -31,10 +31,11 @@ import {
 import { createConnection, ProposedFeatures } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileSystem } from '../../../server/src/lsp/environment';
-import { createServer } from '../../../server/src/lsp/server';
+import { createServer, type ServerDependencies } from '../../../server/src/lsp/server';
 import type { LintWorkspaceResult, Status } from '../../../server/src/protocol/messages';
 import { lintWorkspaceRequest, statusNotification } from '../../../server/src/protocol/messages';
 import type { Rule } from '../../../server/src/rules/rule';
+import type { SchemaTexts } from '../../../server/src/schema/kinds';
 import type { TestClock } from './clock';
 import { testClock } from './clock';
 import { memoryFileSystem } from './memory-fs';
@@ -107,6 +108,9 @@ export interface ServerOptions extends ClientOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly fs?: FileSystem;
   readonly rules?: readonly Rule[];
+  /** Absent: none. */
+  readonly schemaTexts?: SchemaTexts;
+  readonly snippets?: ServerDependencies['snippets'];
 }
 
 export const uriOf = (path: string): string => `file://${path}`;
@@ -178,6 +182,8 @@ export async function start(options: ServerOptions = {}): Promise<RunningServer>
     version: '0.0.0-test',
     session: 'test',
     rules: options.rules ?? testRules,
+    ...(options.schemaTexts === undefined ? {} : { schemaTexts: options.schemaTexts }),
+    ...(options.snippets === undefined ? {} : { snippets: options.snippets }),
   });
   serverConnection.listen();
   const client = await connect(new StreamMessageReader(toClient), new StreamMessageWriter(toServer), options);

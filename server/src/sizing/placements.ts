@@ -1,5 +1,8 @@
 import type { MemoryEstimate, ServingConfig } from './memory/estimate';
+import type { Engine } from './memory/engines';
 import { estimate } from './memory/estimate';
+import { effectiveQuantization } from './memory/loaded-weights';
+import { precisionOfWeights, tooOldFor } from './precision-limits';
 import { gpuOfInstance } from './gpu-choices';
 import type { Gpu } from './gpus';
 import { instanceTypes, type InstanceType } from './nodes/instances';
@@ -27,6 +30,26 @@ export function divides(config: Pick<ServingConfig, 'model'>, tensorParallel: nu
   return heads === 0 || heads % tensorParallel === 0;
 }
 
+/**
+ * Compute capability below which no version of an engine has kernels: vLLM, SGLang, TGI and TensorRT-LLM begin with
+ * Volta or later (vllm#1284), llama.cpp and Ollama with Maxwell.
+ */
+function leastCapability({ kind }: Engine): number {
+  return kind === 'llama.cpp' || kind === 'ollama' ? 5 : 7;
+}
+
+/** Whether a card can run the engine at all, and load what it is given. */
+function isNewEnough(gpu: Gpu, { engine, model, quantization }: ServingConfig): boolean {
+  if ((gpu.computeCapability ?? Infinity) < leastCapability(engine)) return false;
+  const precision = precisionOfWeights(effectiveQuantization(model, quantization));
+  if (
+    precision === undefined ||
+    (engine.kind !== 'vllm' && engine.kind !== 'sglang' && engine.kind !== 'tensorrt-llm')
+  )
+    return true;
+  return tooOldFor(gpu, precision, engine.kind, engine) === undefined;
+}
+
 const sizes: readonly number[] = [1, 2, 4, 8, 16];
 
 /**
@@ -50,6 +73,7 @@ export function placements(config: ServingConfig, options: PlacementOptions = {}
     const gpu = gpuOfInstance(type);
     const count = type.gpus?.count ?? 0;
     if (gpu?.vendor !== 'nvidia' || (options.gpu !== undefined && gpu.id !== options.gpu.id)) continue;
+    if (!isNewEnough(gpu, config)) continue;
     const wanted = options.tensorParallel === undefined ? sizes : [options.tensorParallel];
     for (const tensorParallel of wanted) {
       if (tensorParallel > count || !divides(config, tensorParallel)) continue;

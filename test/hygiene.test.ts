@@ -94,7 +94,12 @@ const layers: Readonly<Record<string, Layer>> = {
   protocol: { ours: [], types: ['panel', 'live', 'engine'], packages: [], pure: true },
   schema: {
     ours: ['yaml', 'kube', 'workspace', 'structure'],
-    packages: ['yaml-language-server', 'node:*'],
+    packages: [
+      'yaml-language-server',
+      'vscode-languageserver-textdocument',
+      'vscode-languageserver-types',
+      'node:*',
+    ],
     pure: false,
   },
   render: { ours: ['yaml', 'kube', 'workspace', 'rules', 'engine'], packages: ['node:*'], pure: false },

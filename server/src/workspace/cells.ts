@@ -20,8 +20,11 @@ export interface Cell {
   readonly context: readonly FileText[];
 }
 
-/** Kinds that a rule may look for without regard to directories: what makes nodes is often a repository of its own. */
-const seenEverywhere = ['NodePool', 'EC2NodeClass', 'NodeClass', 'ClusterConfig'] as const;
+/**
+ * Kinds that a rule may look for without regard to directories: what makes nodes, and what watches a cluster, is often
+ * a repository of its own.
+ */
+const seenEverywhere = ['NodePool', 'EC2NodeClass', 'NodeClass', 'ClusterConfig', 'Prometheus'] as const;
 export type SeenEverywhere = (typeof seenEverywhere)[number];
 
 /** Looked for in the text, which finds too much (a NodeClaim's `nodeClassRef`) and never too little. */
@@ -70,7 +73,11 @@ function joinedScopes(scopes: ReadonlySet<string>, layout: Layout): ReturnType<t
  *
  * @param filesInCell at how many files a cell is full, by the number of files that each has in its context.
  */
-export function cellsOf(texts: readonly FileText[], layout: Layout, filesInCell: (context: number) => number): readonly Cell[] {
+export function cellsOf(
+  texts: readonly FileText[],
+  layout: Layout,
+  filesInCell: (context: number) => number,
+): readonly Cell[] {
   const scopes = texts.map(({ uri }) => scopeOf(layout, pathOf(uri)));
   const known = new Set(scopes);
   const joined = joinedScopes(known, layout);

@@ -36,7 +36,7 @@ export default defineRule({
 function unselected(workspace: Workspace, monitor: Resource): Report | undefined {
   const key = monitor.kind === 'PodMonitor' ? 'podMonitorSelector' : 'serviceMonitorSelector';
   const servers = workspace
-    .byKind('Prometheus', 'monitoring.coreos.com')
+    .everywhere('Prometheus', 'monitoring.coreos.com')
     .filter(({ role }) => role === 'resource');
   const labels = objectLabels(monitor);
   let asked: Resource | undefined;

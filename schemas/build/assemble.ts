@@ -4,6 +4,7 @@ import {
   alsoRequired,
   constraints,
   defaulted,
+  limits,
   emptyIsRefused,
   karpenterTaint,
   notRequired,
@@ -74,7 +75,7 @@ function typedSchema(name: string, schema: JsonSchema): JsonSchema {
       properties: Object.fromEntries(
         Object.entries(schema.properties).map(([field, part]) => {
           const allowed = values[field] ?? part.enum;
-          if (allowed === undefined) return [field, part];
+          if (allowed === undefined) return [field, { ...part, ...limits[name]?.[field] }];
           const isDefault = !required.includes(field) && !refused.includes(field);
           return [field, { ...part, enum: allowed, ...(isDefault && { 'x-empty-is-default': true }) }];
         }),
@@ -88,10 +89,13 @@ function customSchema(name: string, schema: JsonSchema): JsonSchema {
   const added = constraints[name] ?? {};
   const isForeign = /^IoK8sApi(?!machinery)/.test(name);
   const visit = (part: JsonSchema): JsonSchema => {
-    const { enum: values, ...rest } = part;
+    const { enum: values, $ref, ...rest } = part;
+    // A list of values stands beside the name of its type, which has none.
+    const isListed = values !== undefined && !isForeign;
     return {
       ...rest,
-      ...(values !== undefined && !isForeign && { enum: values }),
+      ...($ref !== undefined && !isListed && { $ref }),
+      ...(isListed && { enum: values }),
       ...(part.items !== undefined && { items: visit(part.items) }),
       ...(part.properties !== undefined && { properties: mapValues(part.properties, visit) }),
     };

@@ -15,6 +15,8 @@ export const notRequired: Readonly<Record<string, readonly string[]>> = {
   IoK8sApiCoreV1ISCSIPersistentVolumeSource: ['lun'],
   IoK8sApiCoreV1SleepAction: ['seconds'],
   IoK8sApiCoreV1HTTPHeader: ['value'],
+  // A data source that is no object is dropped.
+  IoK8sApiCoreV1TypedLocalObjectReference: ['kind', 'name'],
   IoK8sApiCoreV1Sysctl: ['value'],
   IoK8sApiCoreV1PreferredSchedulingTerm: ['preference'],
   IoK8sApiBatchV1PodFailurePolicy: ['rules'],
@@ -55,8 +57,17 @@ export const allowedValues: Readonly<Record<string, Readonly<Record<string, read
     operator: ['In', 'NotIn', 'Exists', 'DoesNotExist'],
   },
   IoK8sApiCoreV1ContainerResizePolicy: { restartPolicy: ['NotRequired', 'RestartContainer'] },
-  IoK8sApiRbacV1RoleRef: { kind: ['ClusterRole', 'Role'] },
-  IoK8sApiRbacV1Subject: { kind: ['Group', 'ServiceAccount', 'User'] },
+  IoK8sApiRbacV1RoleRef: { apiGroup: ['rbac.authorization.k8s.io'], kind: ['ClusterRole', 'Role'] },
+  IoK8sApiRbacV1Subject: {
+    apiGroup: ['rbac.authorization.k8s.io'],
+    kind: ['Group', 'ServiceAccount', 'User'],
+  },
+};
+
+/** Built-in kinds: limits of numbers that validation has, of kinds that no other rule looks into. */
+export const limits: Readonly<Record<string, Readonly<Record<string, Partial<JsonSchema>>>>> = {
+  IoK8sApiNetworkingV1ServiceBackendPort: { number: { minimum: 1, maximum: 65_535 } },
+  IoK8sApiNetworkingV1NetworkPolicyPort: { endPort: { minimum: 1, maximum: 65_535 } },
 };
 
 /**
@@ -77,7 +88,7 @@ export const emptyIsRefused: Readonly<Record<string, readonly string[]>> = {
   IoK8sApiCoreV1VolumeMount: ['mountPropagation'],
   IoK8sApiNetworkingV1NetworkPolicyPort: ['protocol'],
   IoK8sApiPolicyV1PodDisruptionBudgetSpec: ['unhealthyPodEvictionPolicy'],
-  IoK8sApiStorageV1StorageClass: ['reclaimPolicy', 'volumeBindingMode'],
+  IoK8sApiStorageV1StorageClass: ['volumeBindingMode'],
 };
 
 const labelKey =

@@ -78,6 +78,8 @@ export interface Place {
 }
 
 export interface ValidateOptions {
+  /** Objects of the kind get a name when they have none. */
+  readonly nameless?: boolean;
   /** The object is whole: what is not there is missing. */
   readonly complete: boolean;
 }
@@ -96,7 +98,7 @@ export function validate(root: MapNode, structure: Structure, options: ValidateO
     silent: false,
   };
   checkObject(walk, root, undefined, structure.root);
-  if (options.complete && !root.open) checkName(walk, root);
+  if (options.complete && !root.open && options.nameless !== true) checkName(walk, root);
   return walk.faults;
 }
 

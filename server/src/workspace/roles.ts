@@ -101,6 +101,10 @@ export function isIncomplete(root: MapNode, kind: string): boolean {
 /** What patches of a kind do not have together: an object with all of it is meant to be whole. */
 const marksOfWhole: Readonly<Record<string, readonly (readonly string[])[]>> = {
   Job: [['spec', 'template', 'spec', 'restartPolicy']],
+  CronJob: [
+    ['spec', 'schedule'],
+    ['spec', 'jobTemplate', 'spec', 'template', 'spec', 'restartPolicy'],
+  ],
   Pod: [['spec', 'restartPolicy']],
   HorizontalPodAutoscaler: [
     ['spec', 'maxReplicas'],
@@ -127,7 +131,8 @@ function standsAlone(layout: Layout, path: string, root: MapNode, kind: string):
   if (underKustomization(layout, path) || patchFile.test(baseNameOf(path)) || /\/patches\//.test(path))
     return false;
   if (root.open) return false;
-  if (isNull(getIn(root, 'spec'))) return true;
+  const spec = getIn(root, 'spec');
+  if (isNull(spec) || (isMap(spec) && spec.entries.length === 0 && !spec.open)) return true;
   return (marksOfWhole[kind] ?? selector).every((mark) => !isNull(getIn(root, ...mark)));
 }
 

@@ -21,7 +21,11 @@ export function faultsOf<Code extends Fault['code']>(
   if (structure === undefined) return [];
   let known = cache.get(resource);
   if (known?.structure !== structure) {
-    const faults = validate(resource.root, structure, { complete: resource.role === 'resource' });
+    const faults = validate(resource.root, structure, {
+      complete: resource.role === 'resource',
+      // The API server invents a name for these.
+      nameless: resource.kind === 'LimitRange' && resource.group === '',
+    });
     known = { structure, faults };
     cache.set(resource, known);
   }

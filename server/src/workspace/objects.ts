@@ -11,7 +11,7 @@ import {
   type ScalarNode,
   type YamlNode,
 } from '../yaml/node';
-import { isRelevantType, mayMatter, relevantGroups } from './relevant-kinds';
+import { holdsAddOnValues, isRelevantType, mayMatter, relevantGroups, valuesKind } from './relevant-kinds';
 
 /** An object as its document tells it, without what depends on other files. */
 export interface RawObject {
@@ -43,7 +43,7 @@ export function nameKeyOf(document: YamlDocument, node: YamlNode | undefined): s
 
 function read(document: YamlDocument, root: MapNode): RawObject[] {
   const kind = known(scalarIn(root, 'kind'));
-  if (kind === undefined) return [];
+  if (kind === undefined) return holdsAddOnValues(root) ? [valuesOf(root)] : [];
   const items = entryOf(root, 'items')?.value;
   const written = scalarIn(root, 'apiVersion');
   const groups = relevantGroups(kind);
@@ -70,6 +70,20 @@ function read(document: YamlDocument, root: MapNode): RawObject[] {
       nameKey: nameKeyOf(document, entryOf(metadata, 'name')?.value),
     },
   ];
+}
+
+/** The values of a chart, as if they were an object: of no group and without a name. */
+function valuesOf(root: MapNode): RawObject {
+  return {
+    root,
+    apiVersion: '',
+    group: '',
+    version: '',
+    kind: valuesKind,
+    name: undefined,
+    namespace: undefined,
+    nameKey: undefined,
+  };
 }
 
 const memo = new WeakMap<YamlDocument, readonly RawObject[]>();

@@ -1,5 +1,6 @@
 import { podCarrierTypes } from '../kube/pod-carriers';
 import type { YamlDocument } from '../yaml/document';
+import type { MapNode } from '../yaml/node';
 
 /**
  * Group and kind of every object that something reads: pod carriers, what scales, protects, places or exposes them, and
@@ -83,6 +84,32 @@ for (const [group, kinds] of [
 
 const anyKind = /(?:^|[\s{,"'])kind["']?\s*:\s*(?:&\S+\s+)?["']?([A-Za-z][A-Za-z0-9]*)/g;
 
+/**
+ * The kind that stands for values of a chart in a file of their own (`values.yaml`). Only those of add-ons whose settings
+ * some rule knows are read, told by keys that no other chart has.
+ */
+export const valuesKind = 'HelmValues';
+
+const addOnKeys: readonly string[] = [
+  'dcgmExporter',
+  'cloudWatchLogs',
+  'containerLogs',
+  'devicePlugin',
+  'migStrategy',
+  'mig',
+  'dcgm-exporter',
+];
+
+const addOnKey = new RegExp(`^["']?(?:${addOnKeys.join('|')})["']?[ \\t]*:`, 'm');
+
+/** Whether a map is values of such a chart. */
+export function holdsAddOnValues(root: MapNode): boolean {
+  const keys = root.entries.map(({ key }) => key.text);
+  return (
+    !keys.includes('kind') && !keys.includes('apiVersion') && keys.some((key) => addOnKeys.includes(key))
+  );
+}
+
 /** A `kind` that starts a line belongs to the document's own map, unless the document is in flow style. */
 const rootKind = /^["']?kind["']?[ \t]*:[ \t]*(?:&\S+[ \t]+)?["']?([A-Za-z][A-Za-z0-9]*)/gm;
 /** Each alternative ends where it must, so that no long comment is tried in many ways. */
@@ -110,5 +137,5 @@ export function mayMatter(document: YamlDocument): boolean {
   const own = flowStyle.test(text) ? [] : [...text.matchAll(rootKind)];
   const kinds = own.length > 0 ? own : text.matchAll(anyKind);
   for (const match of kinds) if (isRelevantKind(match[1] ?? '')) return true;
-  return false;
+  return own.length === 0 && addOnKey.test(text);
 }

@@ -1,5 +1,6 @@
 import type { Resource } from '../../kube/resource';
 import { scalarText, type ScalarText } from '../../kube/scalar-text';
+import { valuesKind } from '../../workspace/relevant-kinds';
 import { parseFile } from '../../yaml/parse';
 import { replaceScalar, type Edit } from '../../yaml/edit';
 import {
@@ -108,13 +109,19 @@ export interface AddOn {
   readonly open: boolean;
 }
 
-export const addOnKinds: readonly string[] = ['HelmRelease', 'Application', 'ClusterConfig', 'Addon'];
+export const addOnKinds: readonly string[] = [
+  'HelmRelease',
+  'Application',
+  'ClusterConfig',
+  'Addon',
+  valuesKind,
+];
 
 const addOns = new WeakMap<Resource, readonly AddOn[]>();
 
 /**
- * Charts and EKS add-ons with their values: Flux HelmReleases, Argo CD Applications, eksctl's `addons`, and Addons of ACK
- * and Crossplane.
+ * Charts and EKS add-ons with their values: Flux HelmReleases, Argo CD Applications, eksctl's `addons`, Addons of ACK and
+ * Crossplane, and files of values.
  */
 export function addOnsOf(resource: Resource): readonly AddOn[] {
   let known = addOns.get(resource);
@@ -163,9 +170,23 @@ function readAddOns(resource: Resource): readonly AddOn[] {
         false,
       );
     }
+    case valuesKind:
+      // What a file of values leaves out, the chart or another file says.
+      return make(chartOf(root), root, true);
     default:
       return [];
   }
+}
+
+/** The chart that a file of values is for, by its keys. */
+function chartOf(root: MapNode): string | undefined {
+  const has = (...keys: readonly string[]): boolean => keys.some((key) => entryOf(root, key) !== undefined);
+  if (has('cloudWatchLogs')) return 'aws-for-fluent-bit';
+  if (has('driver', 'toolkit', 'devicePlugin', 'mig', 'operator', 'gfd')) return 'gpu-operator';
+  if (has('containerLogs') || (has('dcgmExporter') && has('agent', 'agents', 'manager', 'clusterName')))
+    return 'amazon-cloudwatch-observability';
+  if (has('migStrategy')) return 'nvidia-device-plugin';
+  return has('dcgmExporter') ? 'gpu-operator' : 'other';
 }
 
 /** The configuration of an OpenTelemetry collector, from its own object, or a ConfigMap or chart that holds one. */

@@ -44,7 +44,7 @@ function ofFluentBit(resource: Resource): readonly Report[] {
 /** The chart aws-for-fluent-bit writes its output from these values. */
 function ofChart(resource: Resource): readonly Report[] {
   return addOnsOf(resource).flatMap(({ name, tree, open }) => {
-    if (!/aws-for-fluent-bit/.test(name) || open) return [];
+    if (!/aws-for-fluent-bit/.test(name)) return [];
     return ['cloudWatchLogs', 'cloudWatch'].flatMap((key) => {
       const entry = entryOf(tree.root, key);
       const settings = mapIn(tree.root, key);
@@ -54,6 +54,7 @@ function ofChart(resource: Resource): readonly Report[] {
       // The older output is off unless it is switched on.
       if (key === 'cloudWatch' && settingIn(settings, 'enabled') !== 'true') return [];
       const written = entryOf(settings, 'logRetentionDays');
+      if (written === undefined && open) return [];
       if (
         written !== undefined &&
         !isAbsent(resource, settings, 'logRetentionDays') &&

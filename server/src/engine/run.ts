@@ -1,5 +1,7 @@
 import { isPodCarrier } from '../kube/pod-carriers';
 import type { Resource } from '../kube/resource';
+import type { LiveLookup } from '../live/lookup';
+import type { LiveSnapshot } from '../live/snapshot';
 import { rules as allRules } from '../rules/index';
 import type { Fix, Needs, Place, Report, Rule, RuleContext, Severity } from '../rules/rule';
 import { noSchemas, type Schemas } from '../structure/schemas';
@@ -48,6 +50,8 @@ export interface LintOptions {
   readonly rules?: readonly Rule[];
   /** What is at hand beside the document; rules that need more are skipped, and listed. */
   readonly provides?: { readonly workspace: boolean };
+  /** What clusters said, for rules that need it; absent: no cluster is connected. */
+  readonly live?: LiveLookup;
   /** What objects may look like; absent: nothing is known of any kind. */
   readonly schemas?: Schemas;
 }
@@ -68,6 +72,7 @@ export function lint(
     configFor,
     rules: options.rules ?? allRules,
     provides: { workspace: options.provides?.workspace ?? true },
+    live: options.live,
     schemas: options.schemas ?? noSchemas,
     errors: new Map(),
     elsewhere: new Map(),
@@ -82,6 +87,7 @@ interface Session {
   readonly configFor: (uri: string) => Config;
   readonly rules: readonly Rule[];
   readonly provides: { readonly workspace: boolean };
+  readonly live: LiveLookup | undefined;
   readonly schemas: Schemas;
   readonly errors: Map<string, InternalError>;
   /** Whether a rule speaks about a resource of another file: worked out once. */
@@ -259,8 +265,31 @@ function checkDocument(
     const wider = widerReports(session, resource, place, unmet);
     for (const error of wider.errors) keepFirst(session.errors, error);
     for (const report of wider.reports) candidates.push(toCandidate(session.workspace, report, resource));
+    for (const report of liveReports(session, resource, place, unmet))
+      candidates.push(toCandidate(session.workspace, report, resource));
   });
   return candidates;
+}
+
+/** What a cluster says changes by the second, so nothing of it is kept. */
+function liveReports(
+  session: Session,
+  resource: Resource,
+  place: Effective,
+  unmet: Map<string, string>,
+): readonly LocalReport[] {
+  const { live } = planOf(session, place, resource);
+  if (live.length === 0) return [];
+  const snapshot = session.live?.find(resource);
+  if (snapshot === undefined) {
+    const why =
+      session.live === undefined
+        ? 'It needs a cluster, and none is connected'
+        : 'The cluster was not asked about any object here that it speaks of';
+    for (const rule of live) unmet.set(rule.id, why);
+    return [];
+  }
+  return runRules(live, session.workspace, resource, place, undefined, session.errors, snapshot);
 }
 
 interface WiderReports {
@@ -363,6 +392,7 @@ function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
 interface Plan {
   readonly document: readonly Rule[];
   readonly wider: readonly Rule[];
+  readonly live: readonly Rule[];
 }
 
 const plans = new WeakMap<
@@ -383,7 +413,8 @@ function planOf(session: Session, effective: Effective, resource: Resource): Pla
     const rules = session.rules.filter((rule) => appliesTo(rule, resource) && effective.mayRun(rule));
     plan = {
       document: rules.filter(({ needs }) => needs === 'document'),
-      wider: rules.filter(({ needs }) => needs !== 'document'),
+      wider: rules.filter(({ needs }) => needs === 'workspace'),
+      live: rules.filter(({ needs }) => needs === 'live'),
     };
     known.byKind.set(key, plan);
   }
@@ -407,7 +438,7 @@ function unmetNeed(session: Session, needs: Needs): string | undefined {
         ? undefined
         : 'It needs the other files, and only this one is at hand';
     case 'live':
-      return 'It needs a cluster, and none is connected';
+      return session.live === undefined ? 'It needs a cluster, and none is connected' : undefined;
   }
 }
 
@@ -422,6 +453,7 @@ function runRules(
   effective: Effective,
   structure: Structure | undefined,
   errors: Map<string, InternalError>,
+  live?: LiveSnapshot,
 ): LocalReport[] {
   const reports: LocalReport[] = [];
   let rule = rules[0];
@@ -433,6 +465,10 @@ function runRules(
       throw new Error(`${rule?.id} needs "${rule?.needs}" and reads the workspace`);
     },
     structure,
+    get live() {
+      if (live !== undefined) return live;
+      throw new Error(`${rule?.id} needs "${rule?.needs}" and reads what a cluster said`);
+    },
     get options() {
       return rule === undefined ? {} : effective.options(rule);
     },

@@ -1,4 +1,5 @@
 import type { Resource } from '../kube/resource';
+import type { LiveSnapshot } from '../live/snapshot';
 import type { UserModel } from '../sizing/models/types';
 import type { Structure } from '../structure/shape';
 import type { Edit } from '../yaml/edit';
@@ -54,6 +55,8 @@ export interface RuleContext<Options> {
   readonly workspace: Workspace;
   /** What an object of this kind may look like, for rules of one document; absent for kinds without a schema. */
   readonly structure?: Structure | undefined;
+  /** What the cluster said about the object; for rules that need `live` only. */
+  readonly live: LiveSnapshot;
   readonly options: Options;
   /** Models that the configuration of the file describes; they win over the catalogue. */
   readonly models: readonly UserModel[];

@@ -38,6 +38,9 @@ export function said(workspace: Workspace, config: Config, id: string, resource:
   try {
     rule.check(resource, {
       workspace,
+      get live(): never {
+        throw new Error(`the checklist is about files, and ${id} reads what a cluster said`);
+      },
       models: effective.models,
       options: effective.options(rule),
       report({ at, message, container }) {

@@ -28,7 +28,7 @@ import { placementsOf } from './placements';
 import { podsSection } from './pods-section';
 import { nodePrices } from './prices';
 import { scalingSection } from './scaling';
-import type { Scaling } from './scaling-facts';
+import type { Scaling } from '../rules/live/scaling-facts';
 import {
   alarmsSection,
   baselineSection,

@@ -2,7 +2,7 @@ import { countText, secondsText } from '../live/format';
 import type { Instant } from '../live/reading';
 import { readingsOf } from '../live/readings';
 import type { LiveSnapshot } from '../live/snapshot';
-import { scalingOf } from './scaling-facts';
+import { scalingOf } from '../rules/live/scaling-facts';
 import { readyReplicas } from './tiles';
 
 /**

@@ -9,8 +9,8 @@ import type { LiveSnapshot } from '../live/snapshot';
 import { defaultThresholds } from '../live/thresholds';
 import type { Thresholds } from '../live/thresholds';
 import type { JudgeContext } from '../live/verdict/context';
-import { factsOfScaling, scalingOf } from './scaling-facts';
-import type { Scaling } from './scaling-facts';
+import { factsOfScaling, scalingOf } from '../rules/live/scaling-facts';
+import type { Scaling } from '../rules/live/scaling-facts';
 
 export interface JudgeOptions {
   readonly thresholds?: Thresholds;

@@ -1,6 +1,6 @@
 import type { NodeView } from '../live/cluster';
 import type { NodePrice, PriceOf } from '../live/cost';
-import { priceBasis, priceDate } from '../sizing/nodes/catalogue-data';
+import { priceSource } from '../sizing/nodes/instances';
 import { findInstanceType } from '../sizing/nodes/instances';
 
 export interface PriceOptions {
@@ -8,7 +8,7 @@ export interface PriceOptions {
   readonly spotPriceFactor?: number;
 }
 
-export const pricesText = `${priceBasis}, of ${priceDate}`;
+export const pricesText = (): string => `${priceSource().basis}, of ${priceSource().date}`;
 
 /** The list price of a node's instance type. */
 export function nodePrices({ spotPriceFactor }: PriceOptions = {}): PriceOf {

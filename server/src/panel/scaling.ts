@@ -12,7 +12,7 @@ import { partValue } from '../live/readings';
 import type { Readings } from '../live/readings';
 import type { ColdStartPhase, ColdStartView, Row, ScalingView, Section, State, Table } from './model';
 import type { Placements } from './placements';
-import type { Scaling } from './scaling-facts';
+import type { Scaling } from '../rules/live/scaling-facts';
 import { column, empty, emptyOf, numberCell, section, sectionOf, sentence, table, textCell } from './shown';
 import type { Places } from './places';
 

@@ -186,7 +186,7 @@ export function costSection(cost: WorkloadCost, readings: Readings, now: Instant
       label,
       content: groupsSection(groups, `label-${label}`, label),
     })),
-    priceBasis: pricesText,
+    priceBasis: pricesText(),
     caveats: [
       'A GPU node is paid for its GPUs: pods without one cost nothing there. Other nodes are split by the mean of CPU and memory',
       ...cost.caveats.map(sentence),

@@ -19,7 +19,7 @@ import type { MetricId } from '../live/vocabulary';
 import { ranges } from '../live/want';
 import { errorShare } from '../live/alarms';
 import type { Tile, State } from './model';
-import type { Scaling } from './scaling-facts';
+import type { Scaling } from '../rules/live/scaling-facts';
 import { pricesText } from './prices';
 import { shownMoney, shownOf } from './shown';
 
@@ -282,7 +282,7 @@ function cost({ cost: { perHour, idleShare, perMillionTokens } }: TileContext): 
   return {
     id: 'cost',
     title: 'Cost',
-    shown: shownMoney(perHour, '/h', pricesText),
+    shown: shownMoney(perHour, '/h', pricesText()),
     caption: [perTokens, idle].filter((part) => part !== '').join(', '),
     state: perHour.kind === 'absent' ? 'unknown' : 'good',
     word: perHour.kind === 'absent' ? 'unknown' : perHour.bound === 'exact' ? 'list price' : 'estimate',

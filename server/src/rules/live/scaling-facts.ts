@@ -1,16 +1,16 @@
-import { defaultController } from '../autoscale/controller';
-import type { Decision } from '../autoscale/decide';
-import { assessLiveStatus, readHpaStatus } from '../autoscale/live-status';
-import type { LiveStatus } from '../autoscale/live-status';
-import { readHpaSpec } from '../autoscale/read-spec';
-import { nameOf } from '../autoscale/spec';
-import type { HpaSpec } from '../autoscale/spec';
-import type { HpaView } from '../live/cluster';
-import { isActive, isReady } from '../live/pods';
-import type { Absent, Instant } from '../live/reading';
-import { partValue } from '../live/readings';
-import type { LiveSnapshot } from '../live/snapshot';
-import type { ScalingFacts } from '../live/verdict/context';
+import { defaultController } from '../../autoscale/controller';
+import type { Decision } from '../../autoscale/decide';
+import { assessLiveStatus, readHpaStatus } from '../../autoscale/live-status';
+import type { LiveStatus } from '../../autoscale/live-status';
+import { readHpaSpec } from '../../autoscale/read-spec';
+import { nameOf } from '../../autoscale/spec';
+import type { HpaSpec } from '../../autoscale/spec';
+import type { HpaView } from '../../live/cluster';
+import { isActive, isReady } from '../../live/pods';
+import type { Absent, Instant } from '../../live/reading';
+import { partValue } from '../../live/readings';
+import type { LiveSnapshot } from '../../live/snapshot';
+import type { ScalingFacts } from '../../live/verdict/context';
 
 /** The autoscaler of a workload, read and worked out. */
 export type Scaling =

@@ -122,7 +122,7 @@ const layers: Readonly<Record<string, Layer>> = {
     pure: false,
   },
   lsp: {
-    ours: [...core, 'protocol', 'schema', 'files', 'sources'],
+    ours: [...core, 'render', 'protocol', 'schema', 'files', 'sources'],
     packages: [
       'node:*',
       'vscode-languageserver',

@@ -1,5 +1,6 @@
 import type { ExtensionContext } from 'vscode';
-import { commands, window } from 'vscode';
+import { commands, window, workspace } from 'vscode';
+import { State } from 'vscode-languageclient/node';
 import { openRuleDocumentationCommand } from '../../server/src/protocol/messages';
 import { chooseLiveContext } from './commands/choose-live-context';
 import { createConfig } from './commands/create-config';
@@ -55,6 +56,11 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand('plimsoll.setHuggingFaceToken', () => setHuggingFaceToken(context.secrets)),
     commands.registerCommand('plimsoll.createConfig', () => createConfig()),
     readinessPage,
+    // Settings that name programs count from now on: the server asks for them again.
+    workspace.onDidGrantWorkspaceTrust(() => {
+      if (client.state !== State.Running) return;
+      void client.sendNotification('workspace/didChangeConfiguration', { settings: null });
+    }),
     commands.registerCommand('plimsoll.productionReadiness', () =>
       productionReadiness(services, readinessPage),
     ),

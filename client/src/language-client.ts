@@ -1,5 +1,5 @@
 import type { Diagnostic, LogOutputChannel } from 'vscode';
-import { Uri } from 'vscode';
+import { Uri, workspace } from 'vscode';
 import type { LanguageClientOptions, ServerOptions } from 'vscode-languageclient/node';
 import { LanguageClient, RevealOutputChannelOn, TransportKind } from 'vscode-languageclient/node';
 import type { InitializationOptions } from '../../server/src/protocol/messages';
@@ -42,6 +42,13 @@ export function createLanguageClient(
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     diagnosticPullOptions: { onChange: true, onSave: false },
     middleware: {
+      workspace: {
+        // A setting of the user holds in every workspace; programs are for trusted ones.
+        configuration: async (params, token, next) => {
+          const values = await next(params, token);
+          return workspace.isTrusted || !Array.isArray(values) ? values : values.map(withoutPrograms);
+        },
+      },
       provideDiagnostics: async (document, previousResultId, token, next) => {
         const report = await next(document, previousResultId, token);
         if (report) [report, ...Object.values(report.relatedDocuments ?? {})].forEach(linkDocumentation);
@@ -58,6 +65,10 @@ export function createLanguageClient(
     },
   };
   return new LanguageClient(settingsSection, 'Plimsoll', serverOptions, clientOptions);
+}
+
+function withoutPrograms(settings: unknown): unknown {
+  return typeof settings === 'object' && settings !== null ? { ...settings, render: false } : settings;
 }
 
 /** Lets the rule id beside a message open the documentation that is shipped with the extension: no network. */

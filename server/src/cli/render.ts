@@ -13,6 +13,7 @@ import { parseFile } from '../yaml/parse';
 import { readText } from './disk';
 import type { Host } from './host';
 import { displayPath } from './paths';
+import { schemasIn } from './schemas';
 import type { Notice } from './report';
 
 export interface RenderedResults {
@@ -44,7 +45,13 @@ export async function renderResults(
     return file;
   };
   const { rendered, failed } = await renderAll(unitsOf(workspace.files.values()), read, host.env);
-  const judged = judge({ rendered, workspace, configFor, read });
+  const judged = judge({
+    rendered,
+    workspace,
+    configFor,
+    read,
+    options: { schemas: schemasIn(host.schemaFolder) },
+  });
   return {
     files: mergeRendered(results, judged),
     notices: [...failed, ...judged.problems].map((each) => notice(each, host)),

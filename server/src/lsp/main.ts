@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { createConnection, ProposedFeatures } from 'vscode-languageserver/node';
 import { diskSchemas, schemaFolder } from '../schema/disk-schemas';
 import { diskSchemaTexts } from '../schema/kinds';
+import { renderAll } from '../render/tools';
 import { nodeFileSystem, systemClock } from './node-environment';
 import type { SnippetText } from './schema-features';
 import { createServer } from './server';
@@ -72,6 +73,7 @@ function main(argv: readonly string[]): void {
     clock: systemClock,
     version: readVersion(),
     session: randomUUID().slice(0, 8),
+    render: (units, read) => renderAll(units, read, process.env),
     schemas: diskSchemas(schemaFolder(root)),
     schemaTexts: diskSchemaTexts(schemaFolder(root), join(root, 'schemas', 'config.schema.json')),
     snippets: () => readSnippets(join(root, 'snippets', 'kubernetes.code-snippets')),

@@ -4,6 +4,7 @@ import { configurationOf, singleConfiguration } from '../engine/config';
 import type { BaseFile, Bases } from '../engine/extends';
 import { noBases } from '../engine/extends';
 import type { Finding } from '../engine/finding';
+import type { Judged } from '../render/judge';
 import type { SkippedFile } from '../protocol/messages';
 import type { Settings } from '../protocol/settings';
 import { configName } from '../files/text';
@@ -13,6 +14,13 @@ import type { SourceFile } from '../yaml/document';
 import { parseFile } from '../yaml/parse';
 import type { Buffers } from './buffers';
 import { baseName, isWithin, pathOfUri, uriKey } from './uris';
+
+/** What was found by rendering, and the texts of the sources that it is about. */
+export interface Rendered {
+  readonly judged: Judged;
+  /** By URI, as they were on disk. */
+  readonly texts: ReadonlyMap<string, string>;
+}
 
 /** A workspace folder, or, with an empty key, everything that is in none. */
 export interface ProjectFolder {
@@ -61,6 +69,9 @@ export interface Project {
   configTexts(): ReadonlyMap<string, string>;
   /** What the configuration files extend, as it is on disk. */
   setBases(bases: Bases): void;
+  setRendered(folder: string, rendered: Rendered | undefined): void;
+  /** What rendering found, when the file is as it was then. */
+  renderedOf(key: string): Judged | undefined;
   /** A file that some configuration extends. */
   isBase(key: string): boolean;
   configFor(key: string): Config;
@@ -90,6 +101,7 @@ export function createProject(buffers: Buffers): Project {
   const unread = new Set<string>();
   const configTexts = new Map<string, string>();
   const configurations = new Map<ProjectFolder, Configuration>();
+  const renderedIn = new Map<string, Rendered>();
   let bases: Bases = noBases;
   let baseTexts: ReadonlyMap<string, string> = new Map();
   const documents = new WeakMap<SourceFile, TextDocument>();
@@ -257,6 +269,16 @@ export function createProject(buffers: Buffers): Project {
       );
       configurations.clear();
       generation++;
+    },
+    setRendered(folder, next) {
+      if (next === undefined && !renderedIn.has(folder)) return;
+      if (next === undefined) renderedIn.delete(folder);
+      else renderedIn.set(folder, next);
+      generation++;
+    },
+    renderedOf(key) {
+      const rendered = renderedIn.get(folderOf(key).key);
+      return rendered !== undefined && rendered.texts.get(key) === textOf(key) ? rendered.judged : undefined;
     },
     isBase: (key) => baseTexts.has(key),
     configFor: (key) => configurationOfFolder(folderOf(key)).configFor(key),

@@ -4,6 +4,7 @@ import type { Finding, InternalError } from '../engine/finding';
 import type { LintOptions } from '../engine/run';
 import { lint } from '../engine/run';
 import { ruleMeta } from '../engine/registry';
+import { mergeFile } from '../render/merge';
 import type { Log } from './guard';
 import { describeError } from './guard';
 import type { DiagnosticAbilities } from './convert';
@@ -72,7 +73,11 @@ export function createReports(
     if (!workspace.files.has(key) || !project.isChecked(key)) return [];
     const result = lint(workspace, project.configFor, { ...lintOptions(key), uris: [key] });
     result.internalErrors.forEach(tellCrash);
-    return result.files[0]?.findings ?? [];
+    const [own] = result.files;
+    const judged = project.renderedOf(key);
+    if (own === undefined || judged === undefined) return own?.findings ?? [];
+    const mapped = judged.findings.filter(({ finding }) => finding.uri === key);
+    return mergeFile(own, mapped, judged).findings;
   };
   const convert = (findings: readonly Finding[], document: TextDocument): readonly Diagnostic[] =>
     findings.map((finding) => toDiagnostic(finding, document, project.document, abilities()));

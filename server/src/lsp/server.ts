@@ -50,6 +50,8 @@ import type { ProjectFolder } from './project';
 import { createProject, isScanned } from './project';
 import { createQueue } from './queue';
 import { readinessDocument } from './readiness';
+import type { Render } from './rendering';
+import { createRendering } from './rendering';
 import { createReports } from './reports';
 import { registerSchemaFeatures, schemaCapabilities, type SnippetText } from './schema-features';
 import type { PathChange } from './scanner';
@@ -68,6 +70,8 @@ export interface ServerDependencies {
   readonly version: string;
   /** Differs between any two servers that a client can meet. */
   readonly session: string;
+  /** Absent: nothing is rendered, whatever the settings say. */
+  readonly render?: Render;
   /** Absent: all rules of the product. */
   readonly rules?: LintOptions['rules'];
   /** Absent: nothing is known of any kind. */
@@ -155,6 +159,18 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     guard,
     log,
     () => editorFeatures.pause(),
+  );
+  const rendering = createRendering(
+    project,
+    dependencies.render,
+    {
+      ...(dependencies.rules === undefined ? {} : { rules: dependencies.rules }),
+      ...(dependencies.schemas === undefined ? {} : { schemas: dependencies.schemas }),
+    },
+    clock,
+    guard,
+    log,
+    () => delivery.changed(),
   );
   const schemaFeatures = registerSchemaFeatures({
     connection,
@@ -281,6 +297,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
         const again = (await loadFolders()) || rescan;
         delivery.changed();
         if (again) void guard.background('scanning the workspace', async () => void (await scan()));
+        else rendering.request();
       }),
     );
   }
@@ -335,6 +352,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
         if (stage === 'running') log.warn('The scan of the workspace was cancelled');
       }
       delivery.scanning(false);
+      if (isComplete) rendering.request();
     }
     return isComplete ? 'complete' : own.by === 'newer scan' ? 'replaced' : 'cancelled';
   }
@@ -532,6 +550,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
         queue.run(async () => {
           const again = await scanner.changed(changes);
           delivery.changed();
+          rendering.request();
           if (again) void guard.background('scanning the workspace', async () => void (await scan()));
         }),
       );

@@ -105,6 +105,7 @@ export function parseSettings(value: unknown, isRule: (id: string) => boolean): 
         `one of ${supports.join(', ')}`,
         (given): given is SchemaSupport => supports.some((support) => support === given),
       ),
+      render: read(value, 'render', defaultSettings.render, 'true or false', isBoolean),
       workspaceScan: {
         enable: read(
           scan,

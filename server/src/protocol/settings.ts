@@ -22,6 +22,8 @@ export interface Settings {
   };
   /** Who completes and describes keys and values from the schemas of the kinds. */
   readonly schemaSupport: SchemaSupport;
+  /** Render charts and kustomizations with programs on the PATH; never in an untrusted workspace. */
+  readonly render: boolean;
   readonly workspaceScan: {
     /** Off: only open files are read. */
     readonly enable: boolean;
@@ -104,6 +106,7 @@ export const defaultSettings: Settings = {
   hover: { enable: true },
   inlayHints: { models: true, nodePools: true, workloads: true },
   schemaSupport: 'auto',
+  render: false,
   workspaceScan: { enable: true, maxFileSizeKiB: 1024 },
   live: {
     refreshSeconds: 15,

@@ -2,7 +2,7 @@ import type { Config } from '../engine/config';
 import { effectiveConfig } from '../engine/config';
 import type { Finding, RelatedPlace } from '../engine/finding';
 import { ruleMeta } from '../engine/registry';
-import { lint, type FileResult } from '../engine/run';
+import { lint, type FileResult, type LintOptions } from '../engine/run';
 import { hides, suppressionsOf } from '../engine/suppressions';
 import type { Resource } from '../kube/resource';
 import { objectsOf, type RawObject } from '../workspace/objects';
@@ -44,13 +44,29 @@ export interface JudgeInput {
   readonly workspace: Workspace;
   readonly configFor: (uri: string) => Config;
   readonly read: ReadSource;
+  readonly options?: Pick<LintOptions, 'rules' | 'schemas'>;
 }
 
 /**
  * Lints what was rendered, as if it were the manifest, together with the files that no unit is made of (NodePools beside
  * a chart). Pure but for `read`.
  */
-export function judge({ rendered, workspace, configFor, read }: JudgeInput): Judged {
+export function judge(input: JudgeInput): Judged {
+  const steps = judgeEach(input);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As {@link judge}, one rendered text at a time, for those who have other things to do between. */
+export function* judgeEach({
+  rendered,
+  workspace,
+  configFor,
+  read,
+  options = {},
+}: JudgeInput): Generator<void, Judged> {
   const findings: MappedFinding[] = [];
   const replaced = new Set<string>();
   const used = new Set<string>();
@@ -59,6 +75,7 @@ export function judge({ rendered, workspace, configFor, read }: JudgeInput): Jud
   let plain = workspace;
   for (const { uri } of workspace.files.values()) if (own(pathOf(uri))) plain = plain.without(uri);
   for (const text of rendered) {
+    yield;
     const base = [...workspace.files.keys()].find((uri) => pathOf(uri) === text.unit.file) ?? text.unit.file;
     const uri = `${base.slice(0, base.lastIndexOf('/') + 1)}${renderedName}`;
     const file = parseFile(uri, text.text);
@@ -70,7 +87,7 @@ export function judge({ rendered, workspace, configFor, read }: JudgeInput): Jud
     const whole = plain.with(file);
     const mapper = mapperOf(text, file, whole, read);
     for (const key of mapper.replaced) replaced.add(key);
-    const result = lint(whole, configFor, { uris: [uri] }).files[0];
+    const result = lint(whole, configFor, { ...options, uris: [uri] }).files[0];
     for (const { finding, accepted } of said(result)) {
       const mapped = toSource(finding, accepted, mapper, configFor, used);
       if (mapped !== undefined) findings.push(mapped);

@@ -29,7 +29,12 @@ export function mergeRendered(results: readonly FileResult[], judged: Judged): r
   return merged;
 }
 
-function mergeFile(result: FileResult, mapped: Judged['findings'], { replaced, used }: Judged): FileResult {
+/** The result for one file, with what was found in it by rendering. */
+export function mergeFile(
+  result: FileResult,
+  mapped: Judged['findings'],
+  { replaced, used }: Judged,
+): FileResult {
   const asItStands = new Map(result.findings.map((finding) => [sameness(finding), finding]));
   const stays = (finding: Finding): boolean => {
     if (isAbout(finding, replaced)) return false;

@@ -34,6 +34,7 @@ import type { FileSystem } from '../../../server/src/lsp/environment';
 import { createServer, type ServerDependencies } from '../../../server/src/lsp/server';
 import type { LintWorkspaceResult, Status } from '../../../server/src/protocol/messages';
 import { lintWorkspaceRequest, statusNotification } from '../../../server/src/protocol/messages';
+import type { Render } from '../../../server/src/lsp/rendering';
 import type { Rule } from '../../../server/src/rules/rule';
 import type { SchemaTexts } from '../../../server/src/schema/kinds';
 import type { TestClock } from './clock';
@@ -108,6 +109,7 @@ export interface ServerOptions extends ClientOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly fs?: FileSystem;
   readonly rules?: readonly Rule[];
+  readonly render?: Render;
   /** Absent: none. */
   readonly schemaTexts?: SchemaTexts;
   readonly snippets?: ServerDependencies['snippets'];
@@ -184,6 +186,7 @@ export async function start(options: ServerOptions = {}): Promise<RunningServer>
     rules: options.rules ?? testRules,
     ...(options.schemaTexts === undefined ? {} : { schemaTexts: options.schemaTexts }),
     ...(options.snippets === undefined ? {} : { snippets: options.snippets }),
+    ...(options.render === undefined ? {} : { render: options.render }),
   });
   serverConnection.listen();
   const client = await connect(new StreamMessageReader(toClient), new StreamMessageWriter(toServer), options);

@@ -8,9 +8,8 @@ import { placementOf } from '../rules/placement/answers';
 import { poolOf, surroundingsOfPool } from '../rules/placement/surroundings';
 import { schemeOf } from '../sizing/models/quantization';
 import type { UserModel } from '../sizing/models/types';
-import { priceBasis, priceDate } from '../sizing/nodes/catalogue-data';
 import type { Candidate } from '../sizing/nodes/fit';
-import type { InstanceType } from '../sizing/nodes/instances';
+import { priceNote, type InstanceType } from '../sizing/nodes/instances';
 import type { SizingReport } from '../sizing/report';
 import type { Workspace } from '../workspace/workspace';
 import type { PlacedDocument } from '../yaml/document';
@@ -31,8 +30,6 @@ export interface HintKinds {
   readonly nodePools: boolean;
   readonly workloads: boolean;
 }
-
-const prices = `${priceBasis}, ${priceDate}`;
 
 /** The hints of a part of a file. What is not known has none. */
 export function hintsFor(
@@ -142,7 +139,7 @@ function poolHints(workspace: Workspace, resource: Resource): readonly Hint[] {
     ...deviceSpan(types),
     ...(usd.length === 0 ? [] : [`${span(usd, (value) => `$${value.toFixed(2)}`)}/h`]),
   ].join(', ');
-  return [{ at: name.end, text, tooltip: prices }];
+  return [{ at: name.end, text, tooltip: priceNote() }];
 }
 
 function workloadHints(workspace: Workspace, resource: Resource): readonly Hint[] {
@@ -163,7 +160,7 @@ function workloadHints(workspace: Workspace, resource: Resource): readonly Hint[
       {
         at,
         text: `${type.type.name}${priceWords(type, found !== undefined)}`,
-        tooltip: `${prices}; the cheapest type that fits`,
+        tooltip: `${priceNote()}; the cheapest type that fits`,
       },
     ];
   });

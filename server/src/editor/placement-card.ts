@@ -13,16 +13,15 @@ import {
   type Surroundings,
 } from '../rules/placement/surroundings';
 import { listWords, someOf, typeWords } from '../rules/placement/words';
-import { priceBasis, priceDate } from '../sizing/nodes/catalogue-data';
 import { requirementEffects } from '../sizing/nodes/explain';
-import { findInstanceType, type InstanceType } from '../sizing/nodes/instances';
+import { findInstanceType, priceNote, type InstanceType } from '../sizing/nodes/instances';
 import { instanceLabel, labelMeaning } from '../sizing/nodes/labels';
 import type { Workspace } from '../workspace/workspace';
 import type { Card, CardTable } from './card';
 import { candidateTable, typeCount, typeTable } from './types';
 
 const fewTypes = 8;
-const source = `Prices: ${priceBasis}, ${priceDate}`;
+const source = (): string => `Prices: ${priceNote()}`;
 
 /** Where the pods of a template can run, at what price, and else why nowhere. Nothing about other clouds. */
 export function placementCard(workspace: Workspace, template: PodTemplate): Card | undefined {
@@ -40,7 +39,7 @@ export function placementCard(workspace: Workspace, template: PodTemplate): Card
           ? 'No instance type of EC2 would do'
           : `No NodePool or node group is at hand for it; of all instance types ${typeCount(candidates.length)} would do${possible.length === 0 ? '' : `, and ${possible.length} more may`}`,
       tables: candidates.length === 0 ? [] : [candidateTable(candidates, fewTypes)],
-      notes: candidates.length === 0 ? [] : [...more(candidates.length), source],
+      notes: candidates.length === 0 ? [] : [...more(candidates.length), source()],
     };
   }
   const told =
@@ -76,7 +75,7 @@ export function placementCard(workspace: Workspace, template: PodTemplate): Card
       ...notes,
       ...(shown.length === 1 && only !== undefined ? more(only.candidates.length) : []),
       ...(told.length > shown.length ? [`and ${told.length - shown.length} more pools`] : []),
-      ...(tables.length === 0 ? [] : [source]),
+      ...(tables.length === 0 ? [] : [source()]),
     ],
   };
 }
@@ -116,7 +115,7 @@ export function poolCard(
   const pool = poolOf(workspace, resource);
   const surroundings = surroundingsOfPool(workspace, resource);
   const { types, complete } = surroundings.typesOf(pool);
-  const notes = types.length === 0 ? [] : [...more(types.length), source];
+  const notes = types.length === 0 ? [] : [...more(types.length), source()];
   const title = `${poolTitle(pool)} launches ${complete ? '' : 'at least '}${typeCount(types.length)}`;
   if (types.length === 0) {
     return {
@@ -138,7 +137,7 @@ export function poolCard(
           verdict: `${of.length} of them ${of.length === 1 ? 'has' : 'have'} ${requirement.key} ${value ?? ''}`,
         }),
     tables: [typeTable(of === undefined || of.length === 0 ? types : of, fewTypes)],
-    notes: [...effects(surroundings, pool, requirement), ...more((of ?? types).length), source],
+    notes: [...effects(surroundings, pool, requirement), ...more((of ?? types).length), source()],
   };
 }
 
@@ -185,7 +184,7 @@ export function instanceTypeCard(name: string): Card | undefined {
     ...(networkMbps === undefined ? [] : [`${Number((networkMbps / 1000).toFixed(1))} Gbit/s of network`]),
     ...(efaInterfaces === 0 ? [] : [`${efaInterfaces} EFA interfaces`]),
   ];
-  return { title: name, verdict: facts.join(', '), tables: [typeTable([type], 1)], notes: [source] };
+  return { title: name, verdict: facts.join(', '), tables: [typeTable([type], 1)], notes: [source()] };
 }
 
 /** Whether a requirement admits an instance type by its name, for pointing at one among several. */

@@ -8,7 +8,7 @@ import { hostNeedOf } from '../rules/sizing/host-memory';
 import type { Serving } from '../sizing/from-manifest';
 import { describeParameters } from '../sizing/memory/loaded-weights';
 import type { UserModel } from '../sizing/models/types';
-import { priceBasis, priceDate } from '../sizing/nodes/catalogue-data';
+import { priceNote } from '../sizing/nodes/instances';
 import { placements } from '../sizing/placements';
 import { plainPlacements } from '../sizing/report';
 import type { Workspace } from '../workspace/workspace';
@@ -141,7 +141,7 @@ function placementTable(
     typeof base.maxModelLen === 'number' ? ` with requests of ${tokenWords(base.maxModelLen)} tokens` : '';
   return [
     {
-      caption: `The cheapest instance types on which it fits${length} (${priceBasis}, ${priceDate}):`,
+      caption: `The cheapest instance types on which it fits${length} (${priceNote()}):`,
       head: ['type', 'GPUs', 'tensor parallel', 'longest request', 'USD/h'],
       rows: found
         .slice(0, most)

@@ -172,7 +172,7 @@ export function costSection(cost: WorkloadCost, readings: Readings, now: Instant
   if (perHour.kind === 'absent' && cost.nodes.length === 0 && cost.byNamespace.kind === 'absent')
     return emptyOf(perHour);
   return section({
-    perHour: shownMoney(perHour, '/h', `its share of ${counted(cost.nodes.length, 'node')}; ${pricesText}`),
+    perHour: shownMoney(perHour, '/h', `its share of ${counted(cost.nodes.length, 'node')}; ${pricesText()}`),
     perMillionTokens: shownMoney(
       cost.perMillionTokens,
       '',

@@ -2,9 +2,8 @@ import { pathToFileURL } from 'node:url';
 import { podTemplates, type PodTemplate } from '../../kube/pod-carriers';
 import { otherCloud } from '../../kube/clouds';
 import type { Resource } from '../../kube/resource';
-import { priceBasis, priceDate } from '../../sizing/nodes/catalogue-data';
 import type { Candidate } from '../../sizing/nodes/fit';
-import type { InstanceType } from '../../sizing/nodes/instances';
+import { priceNote, priceSource, type InstanceType } from '../../sizing/nodes/instances';
 import {
   placementOf,
   requestWords,
@@ -196,7 +195,7 @@ function text(rows: readonly Row[]): string {
   if (rows.length === 0) return 'No workload with pods to place\n';
   const none = rows.filter(({ answer }) => answer.verdict === 'none').length;
   const unknown = rows.filter(({ answer }) => answer.verdict === 'unknown').length;
-  const summary = `${rows.length} workload${rows.length === 1 ? '' : 's'}: ${rows.length - none - unknown} fit, ${none} do not, ${unknown} may\nPrices: ${priceBasis}, ${priceDate}\n`;
+  const summary = `${rows.length} workload${rows.length === 1 ? '' : 's'}: ${rows.length - none - unknown} fit, ${none} do not, ${unknown} may\nPrices: ${priceNote()}\n`;
   return `${rows.map(rowText).join('\n')}\n${summary}`;
 }
 
@@ -255,5 +254,5 @@ function json(rows: readonly Row[], { version, cwd }: Host): string {
             },
     };
   });
-  return `${JSON.stringify({ version, prices: { basis: priceBasis, date: priceDate }, units: { cpu: 'millicores', memory: 'bytes' }, workloads }, null, 2)}\n`;
+  return `${JSON.stringify({ version, prices: priceSource(), units: { cpu: 'millicores', memory: 'bytes' }, workloads }, null, 2)}\n`;
 }

@@ -19,8 +19,7 @@ import { modelCatalogue } from '../../sizing/models/catalogue';
 import { identifyModel } from '../../sizing/models/identify';
 import type { UserModel } from '../../sizing/models/types';
 import type { QuantizationId } from '../../sizing/models/quantization';
-import { priceBasis, priceDate } from '../../sizing/nodes/catalogue-data';
-import { findInstanceType } from '../../sizing/nodes/instances';
+import { findInstanceType, priceNote, priceSource } from '../../sizing/nodes/instances';
 import { placements, type Placement, type PlacementOptions } from '../../sizing/placements';
 import { plainPlacements, plainReport, sizingReport, type SizingReport } from '../../sizing/report';
 import { nearest } from '../../rules/nearest';
@@ -138,8 +137,8 @@ function jsonOf(report: SizingReport, config: ServingConfig, found: Found): obje
   return {
     ...plainReport(report, ownMaximum(config)),
     instanceTypes: plainPlacements(found.list, ownMaximum(config)),
-    priceBasis,
-    priceDate,
+    priceBasis: priceSource().basis,
+    priceDate: priceSource().date,
   };
 }
 
@@ -188,7 +187,7 @@ function placementLines(
     ];
   }
   const length = typeof maxModelLen === 'number' ? ` with requests of ${tokenWords(maxModelLen)} tokens` : '';
-  const head = `${instead ? 'Instance types on which it fits instead' : 'Instance types on which it fits'}${length}, cheapest first (${priceBasis}, ${priceDate}):`;
+  const head = `${instead ? 'Instance types on which it fits instead' : 'Instance types on which it fits'}${length}, cheapest first (${priceNote()}):`;
   const shown = plainPlacements(list.slice(0, shownTypes), own);
   const rows = shown.map(
     ({ instanceType, gpu, gpus: count, tensorParallel, pricePerHour, maxModelLen: longest, fits }) => [

@@ -3,12 +3,25 @@ import type { Workspace } from '../../workspace/workspace';
 import { isMap, textIn, type MapNode } from '../../yaml/node';
 import { documentAt, holds, inFile } from '../place';
 import { cursorsAt, type Cursor } from './cursor';
+import { argumentSuggestions } from './arguments';
+import { triggerSuggestions } from './keda-triggers';
 import { nameSuggestions } from './names';
+import { queryWord } from './queries';
 import { requirementSuggestions } from './requirements';
+import { resourceNameSuggestions } from './resource-names';
+import { ruleWord } from './rule-ids';
 import type { CompletionAnswer, CompletionPlace, SuggestionSource } from './suggestion';
+import { tolerationSuggestions } from './toleration-keys';
 
 /** Where Plimsoll's own suggestions come from. */
-export const suggestionSources: readonly SuggestionSource[] = [requirementSuggestions, nameSuggestions];
+export const suggestionSources: readonly SuggestionSource[] = [
+  requirementSuggestions,
+  nameSuggestions,
+  argumentSuggestions,
+  triggerSuggestions,
+  resourceNameSuggestions,
+  tolerationSuggestions,
+];
 
 /**
  * What may be meant at a place of a file, half-typed as it is.
@@ -23,7 +36,11 @@ export function complete(
 ): CompletionAnswer | undefined {
   const placed = documentAt(workspace, uri, offset);
   if (placed === undefined) return undefined;
-  for (const cursor of cursorsAt(placed.document.text, offset - placed.offset)) {
+  // Within a comment or a text of several words there is no cursor in the sense of YAML.
+  const { document } = placed;
+  const word = ruleWord(document, offset - placed.offset) ?? queryWord(document, offset - placed.offset);
+  if (word !== undefined) return { ...word, replace: inFile(word.replace, placed) };
+  for (const cursor of cursorsAt(document.text, offset - placed.offset)) {
     const place = placeOf(workspace, uri, placed.index, cursor, offset - placed.offset);
     if (place === undefined) continue;
     const seen = new Set<string>();

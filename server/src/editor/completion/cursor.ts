@@ -15,8 +15,10 @@ export interface Cursor {
   readonly path: readonly (string | number)[];
   /** `key`: the mark is a key of the last holder; `value`: it is a value. */
   readonly kind: 'key' | 'value';
-  /** The scalar that is the mark. */
+  /** The scalar that is the mark, or that ends with it behind an option. */
   readonly mark: ScalarNode;
+  /** The option of a command line whose value is being typed: `--dtype` in `--dtype=ha`. */
+  readonly option: string | undefined;
   /** It stands in quotes, in brackets. */
   readonly quoted: boolean;
   readonly flow: boolean;
@@ -28,6 +30,8 @@ export interface Cursor {
 const markText = 'plimsoll-cursor-mark';
 
 const wordBefore = /[\w./@-]*$/;
+/** An option that stands before the word, in the same scalar. */
+const optionBefore = /(?:^|[\s"'[,])(--[\w-]+)=$/;
 const wordAfter = /^[\w./@-]*/;
 /** A value starts behind the last of these. */
 const separators = /(?::[ \t]+|[[{,][ \t]*|(?:^|[ \t])-[ \t]+|^[ \t]*)["']?$/;
@@ -49,15 +53,19 @@ export function cursorsAt(text: string, offset: number): readonly Cursor[] {
   const after = wordAfter.exec(behind)?.[0] ?? '';
   const ahead = text.slice(lineStart, start);
   // `- ` is the start of an item, but a word that starts with a dash is still typed.
-  if (/(^|\s)#/.test(ahead) || !separators.test(ahead)) return [];
-  const quote = /["']$/.exec(ahead)?.[0] ?? '';
+  const option = optionBefore.exec(ahead)?.[1];
+  const aheadOfOption = option === undefined ? ahead : ahead.slice(0, -option.length - 1);
+  if (/(^|\s)#/.test(ahead) || !separators.test(aheadOfOption)) return [];
+  const quote = /["']$/.exec(aheadOfOption)?.[0] ?? '';
   const rest = behind.slice(after.length).replace(/\r$/, '');
   const replace = { start, end: offset + after.length };
-  const closers = quote + closingBrackets(text, lineStart, start - quote.length);
+  const optionLength = option === undefined ? 0 : option.length + 1;
+  const closers = quote + closingBrackets(text, lineStart, start - optionLength - quote.length);
   const isShort = start <= shortText;
   const found: Cursor[] = [];
   for (const kind of ['value', 'key'] as const) {
     // A word behind `key: ` is no key of a block map.
+    if (kind === 'key' && option !== undefined) continue;
     if (kind === 'key' && closers.length === quote.length && !/^[ \t]*(?:- +)*["']?$/.test(ahead)) continue;
     const inserted =
       kind === 'key' ? `${markText}${quote}: ~${closers.slice(quote.length)}` : markText + closers;
@@ -66,6 +74,7 @@ export function cursorsAt(text: string, offset: number): readonly Cursor[] {
     if (cursor === undefined) continue;
     found.push({
       ...cursor,
+      option,
       kind,
       replace,
       typed,
@@ -193,6 +202,9 @@ function readOutline(outline: Outline, line: string, kind: Cursor['kind']): Foun
   return { ...found, path };
 }
 
+/** `--dtype=` before the mark. */
+const optionText = /^--[\w-]+=/;
+
 type Found = Pick<Cursor, 'root' | 'holders' | 'path' | 'mark'>;
 
 /** The mark is the last thing in the text, so that only last entries and items lead to it. */
@@ -205,7 +217,8 @@ function read(text: string, kind: Cursor['kind']): Found | undefined {
   let at: YamlNode = root;
   for (;;) {
     if (at.kind === 'scalar') {
-      const isWord = at.text === markText && at.style !== 'literal' && at.style !== 'folded';
+      const isWord =
+        at.text.replace(optionText, '') === markText && at.style !== 'literal' && at.style !== 'folded';
       return kind === 'value' && isWord ? { root, holders, path, mark: at } : undefined;
     }
     holders.push(at);
@@ -227,5 +240,5 @@ function read(text: string, kind: Cursor['kind']): Found | undefined {
 
 /** Whether a node is the mark, or text that holds it. */
 export function isMark(node: YamlNode | undefined): boolean {
-  return node?.kind === 'scalar' && node.text === markText;
+  return node?.kind === 'scalar' && node.text.replace(optionText, '') === markText;
 }

@@ -1,4 +1,4 @@
-import { catalogueText } from './catalogue-data';
+import { catalogueText, priceBasis, priceDate } from './catalogue-data';
 
 /** The GPUs of an instance type, as EC2 and the node labels report them. */
 export interface Gpus {
@@ -61,7 +61,7 @@ export interface InstanceType {
   /** Elastic Fabric Adapters at most. */
   readonly efaInterfaces: number;
   readonly interfaces: NetworkInterfaces;
-  /** USD per hour on demand (`priceBasis`, `priceDate`); absent when that list has no price. */
+  /** USD per hour on demand ({@link priceSource}); absent when that list has no price. */
   readonly onDemandPrice?: number;
   /** MiB that a running node was seen to lack of `memoryMiB` (2023); absent when it was not measured. */
   readonly measuredOverheadMiB?: number;
@@ -186,12 +186,49 @@ function decode(text: string): readonly InstanceType[] {
   return types;
 }
 
+/** Where prices come from, for people to read. */
+export interface PriceSource {
+  /** `us-east-1 on-demand Linux, USD per hour`. */
+  readonly basis: string;
+  /** `2026-07-20`. */
+  readonly date: string;
+}
+
+/** A text of the form that `catalogue-data.ts` explains, with the source of its prices. */
+export interface CatalogueSource {
+  readonly text: string;
+  readonly prices: PriceSource;
+}
+
+let source: CatalogueSource = { text: catalogueText, prices: { basis: priceBasis, date: priceDate } };
 let decoded: readonly InstanceType[] | undefined;
 let byName: ReadonlyMap<string, InstanceType> | undefined;
 
 /** Every instance type of the catalogue, decoded on the first call. */
 export function instanceTypes(): readonly InstanceType[] {
-  return (decoded ??= decode(catalogueText));
+  return (decoded ??= decode(source.text));
+}
+
+/**
+ * Takes another catalogue for the whole process: the one that the user has refreshed. Programs do so as they start;
+ * answers that were given from one catalogue are kept, so that it cannot be changed once something has looked at it.
+ *
+ * @returns false when it is too late.
+ */
+export function useCatalogue(refreshed: CatalogueSource): boolean {
+  if (decoded !== undefined) return source === refreshed || source.text === refreshed.text;
+  source = refreshed;
+  return true;
+}
+
+/** Of the prices of {@link instanceTypes}. */
+export function priceSource(): PriceSource {
+  return source.prices;
+}
+
+/** `us-east-1 on-demand Linux, USD per hour, 2026-07-20`. */
+export function priceNote(): string {
+  return `${source.prices.basis}, ${source.prices.date}`;
 }
 
 /** The type of that name; `undefined` when the catalogue does not have it, which does not mean that EC2 does not. */

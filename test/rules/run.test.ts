@@ -9,9 +9,11 @@ import type { RuleLevel } from '../../server/src/engine/presets';
 import { severityRank } from '../../server/src/engine/presets';
 import { ruleDocPath, ruleMeta, ruleMetas } from '../../server/src/engine/registry';
 import { lint } from '../../server/src/engine/run';
+import { liveLookup } from '../../server/src/live/lookup';
 import type { SourceFile } from '../../server/src/yaml/document';
 import type { Example, Fixture, Want } from '../support/fixtures';
 import { examplesOf, fixturesOf, withoutWants } from '../support/fixtures';
+import { liveFixture } from '../support/live';
 import { productSchemas } from '../support/schemas';
 import { configurationIn, testRoot, uriOf, workspaceOf } from '../support/workspace';
 
@@ -44,7 +46,12 @@ function lintFixture(fixture: Fixture, files: Files): Linted {
   const workspace = workspaceOf(
     Object.fromEntries(Object.entries(files).filter(([path]) => !isConfig(path))),
   );
-  const result = lint(workspace, configFor, { schemas: productSchemas() });
+  const result = lint(workspace, configFor, {
+    schemas: productSchemas(),
+    ...(fixture.live === undefined
+      ? {}
+      : { live: liveLookup([liveFixture(fixture.live, `${fixture.rule}/${fixture.name}`)]) }),
+  });
   assert.deepEqual(
     result.internalErrors.map(({ stack, message }) => stack ?? message),
     [],
@@ -320,6 +327,7 @@ function runExample(id: string, example: Example): void {
     preset: undefined,
     config: undefined,
     fixed: {},
+    ...(example.live === undefined ? {} : { live: example.live }),
   };
   const { findings, sources } = lintFixture(fixture, files);
   if (example.kind === 'wrong') {

@@ -25,6 +25,8 @@ export interface Fixture {
   /** Rules whose findings are compared; `undefined` for all. */
   readonly rules: readonly string[] | undefined;
   readonly preset: 'recommended' | 'strict' | 'minimal' | undefined;
+  /** Text of `live.json`: what a cluster said, see `live.ts`. */
+  readonly live?: string;
   /** Text of the `.plimsoll.yaml` that applies. */
   readonly config: string | undefined;
   /** Text by path after the first fix of every wanted finding, where the fixture says it. */
@@ -64,16 +66,18 @@ function folderFixture(folder: string, rule: string, name: string): Fixture {
   const files: Record<string, string> = {};
   const fixed: Record<string, string> = {};
   const base = join(folder, name);
+  let live: string | undefined;
   for (const entry of readdirSync(base, { recursive: true, encoding: 'utf8' }).sort()) {
     const full = join(base, entry);
     if (!statSync(full).isFile()) continue;
     const path = relative(base, full).split(sep).join('/');
     const text = readFileSync(full, 'utf8');
-    if (/\.fixed\.ya?ml$/.test(path)) fixed[path.replace('.fixed.', '.')] = text;
+    if (path === 'live.json') live = text;
+    else if (/\.fixed\.ya?ml$/.test(path)) fixed[path.replace('.fixed.', '.')] = text;
     else files[path] = text;
   }
   if (Object.keys(files).length === 0) throw new Error(`${rule}/${name}/ holds no file`);
-  return makeFixture(rule, `${name}/`, files, fixed);
+  return { ...makeFixture(rule, `${name}/`, files, fixed), ...(live === undefined ? {} : { live }) };
 }
 
 function makeFixture(
@@ -214,16 +218,20 @@ export interface Example {
   readonly text: string;
   /** Of the block's first line in the document, from 1. */
   readonly line: number;
+  /** The last ```json live block before it: what a cluster said. */
+  readonly live: string | undefined;
 }
 
 /** All ```yaml blocks of a document: "wrong", "right", "config" (a `.plimsoll.yaml`), or no word for any YAML. */
 export function examplesOf(markdown: string): readonly Example[] {
+  const lives = [...markdown.matchAll(/^```json live\n([^]*?)^```/gm)];
   return [...markdown.matchAll(/^```ya?ml\b([^\n]*)\n([^]*?)^```/gm)].map((match) => {
     const info = match[1]?.trim() ?? '';
     const [word = ''] = info.split(/\s+/);
     const path = /\bfile=(\S+)/.exec(info)?.[1] ?? 'example.yaml';
     const kind = word === 'wrong' || word === 'right' || word === 'config' ? word : 'other';
     const line = markdown.slice(0, match.index).split('\n').length + 1;
-    return { kind, path, text: match[2] ?? '', line };
+    const live = lives.findLast(({ index }) => index < match.index)?.[1];
+    return { kind, path, text: match[2] ?? '', line, live };
   });
 }

@@ -1,10 +1,11 @@
 import type { ObjectRef } from '../live/cluster';
+import type { Want } from '../live/want';
 import { engineMetricsSource } from './engine-metrics';
-import { openKube, type KubeOptions } from './kube-client';
+import { openKube, pathOf, type KubeOptions } from './kube-client';
 import { createKubeWorld, type KubeWorld } from './kube-world';
-import { kubernetesSource, liveObject } from './kubernetes';
+import type { EksCluster } from './kubeconfig';
+import { kubernetesSource, liveObject, workloadPods } from './kubernetes';
 import { pods } from './kube-kinds';
-import { pathOf } from './kube-client';
 import { systemClock, type Random } from './runtime';
 import type { Source } from './source';
 
@@ -20,12 +21,26 @@ export interface PodLogOptions {
   readonly lines: number;
 }
 
+/** What the cluster knows that makes the questions to Prometheus and CloudWatch exact; any of it may be missing. */
+export interface ClusterHint {
+  /** What a scaler scales. */
+  readonly workload?: ObjectRef | undefined;
+  /** Name of the HorizontalPodAutoscaler. */
+  readonly hpa?: string | undefined;
+  /** Nodes of the workload's pods. */
+  readonly nodes: readonly string[];
+  /** Nodes by the names of the pods. */
+  readonly nodeOfPod: ReadonlyMap<string, string>;
+  readonly eks: EksCluster | undefined;
+}
+
 /** What can be asked of one cluster. */
 export interface Cluster {
   readonly kubernetes: Source;
   readonly engineMetrics: Source;
   /** For sources that are reached through the cluster, such as a Prometheus in it. */
   readonly world: KubeWorld;
+  hint(want: Want, signal: AbortSignal): Promise<ClusterHint>;
   /** An object as the cluster has it, without managedFields and values of environment variables. */
   object(ref: ObjectRef, signal: AbortSignal): Promise<unknown>;
   /** A log, with secrets removed. */
@@ -51,6 +66,22 @@ export function connectCluster(options: ClusterOptions): Cluster {
     kubernetes,
     engineMetrics,
     world,
+    hint: async (want, signal) => {
+      const { client, pods: found, workload, hpa } = await workloadPods(world, want, signal);
+      const placed =
+        found.kind === 'absent'
+          ? []
+          : found.value.flatMap(({ view: { pod, node } }) =>
+              node === undefined ? [] : [[pod.name, node] as const],
+            );
+      return {
+        workload,
+        hpa,
+        nodes: [...new Set(placed.map(([, node]) => node))],
+        nodeOfPod: new Map(placed),
+        eks: client.context.eks,
+      };
+    },
     object: (ref, signal) => liveObject(world, ref, signal),
     log: async ({ namespace, name }, { container, previous, lines }, signal) => {
       const client = await world.client();

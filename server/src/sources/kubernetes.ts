@@ -73,8 +73,11 @@ interface Found<T> {
 
 /** The pods of a workload, and what else the other sources of the cluster ask about it. */
 export interface WorkloadPods {
-  readonly pods: readonly KeptPod[] | Absent;
-  readonly at: number;
+  readonly client: KubeClient;
+  readonly pods: Part<readonly KeptPod[]>;
+  /** What the object under the cursor is, or scales. */
+  readonly workload: ObjectRef | undefined;
+  readonly hpa: string | undefined;
 }
 
 interface Reader {
@@ -368,6 +371,7 @@ function noData(message: string): Absent {
 // --- What hangs on the object
 
 interface Related {
+  readonly target: ObjectRef | undefined;
   readonly workload: Part<WorkloadView>;
   readonly replicaSets: Part<readonly ReplicaSetView[]>;
   readonly pods: Part<readonly KeptPod[]>;
@@ -526,6 +530,7 @@ async function relatedTo(reader: Reader): Promise<Related> {
       .slice(-maxEvents);
   });
   return {
+    target,
     workload:
       workloadFound.kind === 'known' ? { ...workloadFound, value: workloadFound.value.view } : workloadFound,
     replicaSets: partOf(allReplicaSets, () => replicaSets.map(({ view }) => view)),
@@ -1051,12 +1056,8 @@ function measurementsOf(cluster: ClusterView, now: number): readonly Measurement
 
 // --- For the sources beside
 
-/** The pods of the workload, for those who ask the pods themselves. */
-export async function workloadPods(
-  world: KubeWorld,
-  want: Want,
-  signal: AbortSignal,
-): Promise<{ readonly client: KubeClient; readonly pods: Part<readonly KeptPod[]> }> {
+/** The pods of the workload and what scales it, for those who ask the pods themselves or others about them. */
+export async function workloadPods(world: KubeWorld, want: Want, signal: AbortSignal): Promise<WorkloadPods> {
   world.touch();
   const client = await world.client();
   const reader: Reader = {
@@ -1067,8 +1068,8 @@ export async function workloadPods(
     deadline: world.clock.now() + answerMs,
     problems: [],
   };
-  const { pods } = await relatedTo(reader);
-  return { client, pods };
+  const { pods, target, hpa } = await relatedTo(reader);
+  return { client, pods, workload: target, hpa: hpa.kind === 'known' ? hpa.value.ref.name : undefined };
 }
 
 /** An object as the cluster has it, for display; only what the file names, and never a Secret. */

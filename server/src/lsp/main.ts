@@ -7,7 +7,10 @@ import { diskSchemaTexts } from '../schema/kinds';
 import { renderAll } from '../render/tools';
 import { nodeFileSystem, systemClock } from './node-environment';
 import type { SnippetText } from './schema-features';
+import { nodeLiveSources } from './node-live-sources';
 import { createServer } from './server';
+import { sealKeyVariable } from '../protocol/panel';
+import { takeSealKey } from './unseal';
 
 const usage = `Usage: node server.js TRANSPORT
 
@@ -73,6 +76,8 @@ function main(argv: readonly string[]): void {
     clock: systemClock,
     version: readVersion(),
     session: randomUUID().slice(0, 8),
+    live: nodeLiveSources(process.env),
+    sealKey: takeSealKey(process.env, sealKeyVariable),
     render: (units, read) => renderAll(units, read, process.env),
     schemas: diskSchemas(schemaFolder(root)),
     schemaTexts: diskSchemaTexts(schemaFolder(root), join(root, 'schemas', 'config.schema.json')),

@@ -1,6 +1,7 @@
 import type {
   CancellationToken,
   ClientCapabilities,
+  CodeLens,
   CodeActionContext,
   Connection,
   InitializeParams,
@@ -9,6 +10,7 @@ import type {
 } from 'vscode-languageserver';
 import {
   CodeActionKind,
+  CodeLensRefreshRequest,
   DidChangeConfigurationNotification,
   DidChangeWatchedFilesNotification,
   FileChangeType,
@@ -57,6 +59,10 @@ import { registerSchemaFeatures, schemaCapabilities, type SnippetText } from './
 import type { PathChange } from './scanner';
 import { createScanner, tooLarge } from './scanner';
 import { parseSettings } from './settings';
+import { codeLensText } from '../panel/code-lens';
+import { codeLenses } from './code-lens';
+import type { LiveSources } from './live-reader';
+import { createPanelServer } from './panel';
 import { baseName, pathOfUri, uriKey, uriOfPath } from './uris';
 
 /** Milliseconds that a client has to answer a question of ours before we go on without. */
@@ -80,6 +86,10 @@ export interface ServerDependencies {
   readonly schemaTexts?: SchemaTexts;
   /** What clients without snippets of their own are offered; absent: nothing. */
   readonly snippets?: () => readonly SnippetText[];
+  /** Absent: there is no live panel. */
+  readonly live?: LiveSources;
+  /** For secrets on their way from the client. */
+  readonly sealKey?: Buffer | undefined;
 }
 
 export interface Server {
@@ -181,6 +191,17 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     texts: dependencies.schemaTexts ?? noSchemaTexts,
     snippets: () => (isOurClient ? [] : (dependencies.snippets?.() ?? [])),
   });
+  let lensText = '';
+  const panel =
+    dependencies.live === undefined
+      ? undefined
+      : createPanelServer({
+          ...{ connection, guard, clock, project, reports },
+          sources: dependencies.live,
+          sealKey: dependencies.sealKey,
+          settled,
+          changed: liveChanged,
+        });
   const editorFeatures = registerEditorFeatures({
     connection,
     guard,
@@ -191,6 +212,28 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     providers: [...completionProviders, schemaFeatures.completion],
   });
   project.setFolders([], folderOf(undefined, parseSettings(undefined, isRule).settings));
+
+  /** What the cluster says has changed: the line above the workload is asked for again when it reads differently. */
+  function liveChanged(): void {
+    const live = panel?.live();
+    const now = dependencies.live?.now() ?? 0;
+    const text = live === undefined ? '' : `${live.resource.uri} ${codeLensText(live.snapshot, now) ?? ''}`;
+    if (text === lensText) return;
+    lensText = text;
+    if (capabilities.workspace?.codeLens?.refreshSupport === true) {
+      void guard.background(
+        'workspace/codeLens/refresh',
+        async () =>
+          void (await ask('workspace/codeLens/refresh', () =>
+            connection.sendRequest(CodeLensRefreshRequest.type),
+          )),
+      );
+    }
+  }
+
+  function lensesOf(key: string): readonly CodeLens[] {
+    return codeLenses(key, panel?.live(), dependencies.live?.now() ?? 0, project, isOurClient);
+  }
 
   // -------------------------------------------------------------------------------------------------------------
   // Folders and settings
@@ -450,6 +493,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
             }
           : {}),
         hoverProvider: true,
+        ...(panel === undefined ? {} : { codeLensProvider: {} }),
         ...editorCapabilities,
         ...schemaCapabilities,
         ...(isOurClient ? {} : { executeCommandProvider: { commands: [explainRuleCommand] } }),
@@ -495,6 +539,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
       void guard.background('shutdown', async () => {
         stage = 'shut-down';
         cancelScan?.();
+        panel?.dispose();
         delivery.dispose();
       }),
   );
@@ -677,6 +722,17 @@ export function createServer(connection: Connection, dependencies: ServerDepende
       return joinHovers(own, described, markdown) ?? null;
     }),
   );
+
+  if (panel !== undefined) {
+    connection.onCodeLens(
+      guard.request('textDocument/codeLens', async (params: unknown, cancellation: Cancellation) => {
+        const key = uriKey(documentUri(params));
+        await settled(key);
+        if (cancellation.isCancellationRequested) throw cancelled();
+        return [...lensesOf(key)];
+      }),
+    );
+  }
 
   connection.onExecuteCommand(
     guard.request('workspace/executeCommand', async (params: unknown) => {

@@ -175,11 +175,20 @@ function check(walk: Walk, node: YamlNode, entry: Entry | undefined, shape: Shap
       return;
     case 'quantity':
       if (node.kind !== 'scalar' || typeof node.value === 'boolean') wrongType(walk, node, entry, shape);
-      else if (parseQuantity(quantityText(node)) === undefined) {
-        malformed(walk, node, entry, { kind: 'quantity' });
-      }
+      else if (!walk.typed && typeof node.value === 'number' && !Number.isInteger(node.value)) {
+        wrongType(walk, node, entry, { type: 'int-or-string', pattern: undefined, nullable: shape.nullable });
+      } else if (!isQuantity(node, walk.typed)) malformed(walk, node, entry, { kind: 'quantity' });
       return;
   }
+}
+
+/** What definitions of custom resources demand of a text that is an amount. */
+const customQuantity =
+  /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][-+]?(?:\d+(?:\.\d*)?|\.\d+))?$/;
+
+function isQuantity(node: ScalarNode, typed: boolean): boolean {
+  if (!typed && typeof node.value === 'string') return customQuantity.test(node.text);
+  return parseQuantity(quantityText(node)) !== undefined;
 }
 
 /** As it reaches the API server: numbers in their JSON form, white space around a text cut off. */

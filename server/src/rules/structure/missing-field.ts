@@ -2,6 +2,7 @@ import type { Resource } from '../../kube/resource';
 import type { Fault } from '../../structure/validate';
 import { defineRule, type Place } from '../rule';
 import { faultsOf } from './faults';
+import { meant } from './misspelt';
 import { capital, firstLine, ownerOf, rejected, rootPlace } from './wording';
 
 type Missing = Extract<Fault, { readonly code: 'missing-field' }>;
@@ -15,7 +16,10 @@ export default defineRule({
   fixable: 'none',
   apiServerRejects: true,
   check(resource, { structure, report }) {
+    const unknown = faultsOf(resource, structure, 'unknown-field');
     for (const fault of faultsOf(resource, structure, 'missing-field')) {
+      // It is there, misspelt: that is said already.
+      if (unknown.some((other) => other.map === fault.map && meant(other) === fault.field)) continue;
       const owner = ownerOf(resource, fault.path.slice(0, -1));
       const what = fault.empty
         ? `${fault.field} of ${owner} is empty, and required`

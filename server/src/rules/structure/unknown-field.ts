@@ -2,9 +2,9 @@ import type { Resource } from '../../kube/resource';
 import type { Fault } from '../../structure/validate';
 import { renameKey } from '../../yaml/edit';
 import { entryOf } from '../../yaml/node';
-import { editDistance, nearest } from '../nearest';
 import { defineRule, type Fix } from '../rule';
 import { faultsOf } from './faults';
+import { meant, sameLetters } from './misspelt';
 import { capital, ownerOf, rejected } from './wording';
 
 type Unknown = Extract<Fault, { readonly code: 'unknown-field' }>;
@@ -33,27 +33,6 @@ export default defineRule({
     }
   },
 });
-
-/** How many letters may differ for one word to be taken for the other. */
-const MOST = 3;
-
-/** The field that a misspelt key was probably meant to be. */
-function meant({ entry, shape }: Unknown): string | undefined {
-  const name = entry.key.text;
-  const { names } = shape.fields;
-  const same = names.find((field) => sameLetters(field, name));
-  if (same !== undefined) return same;
-  const near = nearest(name, names);
-  return near !== undefined && editDistance(name, near) <= MOST ? near : undefined;
-}
-
-function sameLetters(a: string, b: string): boolean {
-  return plain(a) === plain(b);
-}
-
-function plain(name: string): string {
-  return name.replace(/[-_]/g, '').toLowerCase();
-}
 
 /** Where a key belongs that is in the wrong object: in one around this one, or right below. */
 function home({ entry, around, shape, path }: Unknown): string | undefined {

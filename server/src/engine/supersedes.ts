@@ -21,7 +21,7 @@ export interface Supersedes {
  * One cause, one finding: when several rules see the same cause, the more exact one speaks.
  *
  * Beside these pairs, a finding of a rule that says what the API server rejects silences every softer finding on the
- * same field (`isRejectedField`).
+ * same field (`isRejectedField`), and one about the form of a field those about its meaning (`formRules`).
  */
 export const supersedes: readonly Supersedes[] = [
   { exact: 'nodepool-matches-no-instance', softer: 'no-instance-type-fits', cause: 'related' },
@@ -38,6 +38,9 @@ export const supersedes: readonly Supersedes[] = [
   { exact: 'keda-trigger-invalid', softer: 'keda-query-many-series', cause: 'field' },
   { exact: 'gpu-request-differs-from-limit', softer: 'request-above-limit', cause: 'field' },
   { exact: 'quantity-out-of-range', softer: 'suspicious-quantity', cause: 'field' },
+  { exact: 'quantity-out-of-range', softer: 'request-above-limit', cause: 'container' },
+  { exact: 'quantity-out-of-range', softer: 'gpu-request-differs-from-limit', cause: 'container' },
+  { exact: 'number-out-of-range', softer: 'hpa-min-above-max', cause: 'field' },
   { exact: 'hpa-metric-invalid', softer: 'hpa-resource-unknown', cause: 'field' },
   { exact: 'autoscaler-target-invalid', softer: 'hpa-target-not-scalable', cause: 'field' },
   { exact: 'probe-invalid', softer: 'probe-port-unknown', cause: 'field' },
@@ -45,6 +48,19 @@ export const supersedes: readonly Supersedes[] = [
   { exact: 'nodepool-invalid', softer: 'unknown-node-label', cause: 'field' },
   { exact: 'nodepool-invalid', softer: 'nodepool-matches-no-instance', cause: 'field' },
 ];
+
+/**
+ * Rules about the form of an object. What has not the form that it should have is not judged by what it means, so on
+ * one field they speak before the other rules about what the API server rejects.
+ */
+const formRules: ReadonlySet<string> = new Set([
+  'missing-field',
+  'unknown-field',
+  'value-malformed',
+  'value-not-allowed',
+  'value-out-of-range',
+  'wrong-type',
+]);
 
 /** What is compared of a finding; `resource` is the same object for findings about the same resource. */
 export interface Comparable {
@@ -86,6 +102,14 @@ export function superseded<T extends Comparable>(
     }
   }
   const rejected = findings.filter((finding) => finding.rejected);
+  const ofForm = rejected.filter(({ rule }) => formRules.has(rule));
+  if (ofForm.length > 0 && rejected.length > ofForm.length) {
+    for (const other of rejected) {
+      if (formRules.has(other.rule)) continue;
+      if (ofForm.some((form) => form.resource === other.resource && sameField(form, other)))
+        silent.add(other);
+    }
+  }
   if (rejected.length > 0 && findings.length > rejected.length) {
     for (const soft of findings) {
       if (!soft.rejected && rejected.some((finding) => isRejectedField(finding, soft))) silent.add(soft);

@@ -63,6 +63,14 @@ export function checkContainer(cx: Inspection, container: Part, role: Role, arou
       `The resizePolicy of ${lower(title)}`,
     );
   }
+  cx.unique(
+    partsIn(container, 'resizePolicy'),
+    (policy) => {
+      const resource = textAt(policy, 'resourceName');
+      return resource === undefined ? undefined : { key: resource.text, at: resource.node };
+    },
+    (key) => `${title} has two resizePolicies for ${key}`,
+  );
   cx.container = undefined;
 }
 

@@ -4,7 +4,7 @@ import { checkAutoscaler } from './autoscaler';
 import { checkBudget } from './budget';
 import { checkConfigMap } from './config-map';
 import { Inspection, type Flaw, type ValidityRule } from './inspection';
-import { checkScaledJob } from './keda';
+import { checkScaledJob, checkScaledObject, checkTriggerAuthentication } from './keda';
 import { checkMetadata } from './metadata';
 import { checkMonitor, checkPrometheusRule } from './monitoring';
 import { checkNodeClass } from './node-class';
@@ -49,10 +49,10 @@ const checks: Readonly<Record<string, (cx: Inspection, root: Part) => void>> = {
   'karpenter.sh/v1/NodePool': checkNodePool,
   'karpenter.sh/v1/NodeClaim': checkNodeClaim,
   'karpenter.k8s.aws/v1/EC2NodeClass': checkNodeClass,
-  'keda.sh/v1alpha1/ScaledObject': () => undefined,
+  'keda.sh/v1alpha1/ScaledObject': checkScaledObject,
   'keda.sh/v1alpha1/ScaledJob': checkScaledJob,
-  'keda.sh/v1alpha1/TriggerAuthentication': () => undefined,
-  'keda.sh/v1alpha1/ClusterTriggerAuthentication': () => undefined,
+  'keda.sh/v1alpha1/TriggerAuthentication': checkTriggerAuthentication,
+  'keda.sh/v1alpha1/ClusterTriggerAuthentication': checkTriggerAuthentication,
   'monitoring.coreos.com/v1/PrometheusRule': checkPrometheusRule,
   'monitoring.coreos.com/v1/ServiceMonitor': checkMonitor,
   'monitoring.coreos.com/v1/PodMonitor': checkMonitor,

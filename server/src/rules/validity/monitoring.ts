@@ -4,8 +4,14 @@ import { shown } from './inspection';
 
 /** Groups of rules are a map by their name. */
 export function checkPrometheusRule(cx: Inspection, root: Part): void {
+  const groups = partsIn(partIn(root, 'spec'), 'groups');
+  for (const group of groups) {
+    const strategy = textAt(group, 'partial_response_strategy');
+    if (strategy !== undefined && !['', 'abort', 'warn'].includes(strategy.text.toLowerCase()))
+      cx.textOneOf(strategy, ['abort', 'warn'], 'The partial_response_strategy');
+  }
   cx.unique(
-    partsIn(partIn(root, 'spec'), 'groups'),
+    groups,
     (group) => {
       const name = textAt(group, 'name');
       return name === undefined ? undefined : { key: name.text, at: name.node };
@@ -15,8 +21,22 @@ export function checkPrometheusRule(cx: Inspection, root: Part): void {
 }
 
 export function checkMonitor(cx: Inspection, root: Part): void {
+  const spec = partIn(root, 'spec');
+  for (const endpoint of [...partsIn(spec, 'endpoints'), ...partsIn(spec, 'podMetricsEndpoints')]) {
+    for (const rule of [...partsIn(endpoint, 'relabelings'), ...partsIn(endpoint, 'metricRelabelings')]) {
+      for (const item of listIn(rule, 'sourceLabels')?.items ?? []) {
+        const text = textOf(item);
+        if (text === undefined || /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(text.text)) continue;
+        cx.add(
+          'name-invalid',
+          item,
+          `Source label ${shown(text.text)} is not a label of Prometheus: letters, digits and "_" are allowed`,
+        );
+      }
+    }
+  }
   cx.unique(
-    listIn(partIn(root, 'spec'), 'scrapeProtocols')?.items ?? [],
+    listIn(spec, 'scrapeProtocols')?.items ?? [],
     (item) => {
       const text = textOf(item);
       return text === undefined ? undefined : { key: text.text, at: item };

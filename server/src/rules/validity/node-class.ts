@@ -95,7 +95,11 @@ function checkImages(cx: Inspection, spec: Part): void {
       'amiSelectorTerms has a term with an alias, which is the only one then',
     );
   }
-  if (aliases.length === 0 && cx.lacks(spec, 'amiFamily') && !terms.some((term) => hasMisspelt(term, keys))) {
+  if (
+    aliases.length === 0 &&
+    cx.lacks(spec, 'amiFamily') &&
+    terms.every((term) => givenOf(term, keys).length > 0)
+  ) {
     cx.add(
       rule,
       entryOf(spec.map, 'amiFamily') ?? entryOf(spec.map, 'amiSelectorTerms') ?? spec.place,

@@ -50,6 +50,7 @@ const awsLabels: readonly string[] = [
 export function checkNodePool(cx: Inspection, root: Part): void {
   const spec = partIn(root, 'spec');
   if (spec === undefined) return;
+  checkLimits(cx, partIn(spec, 'limits'));
   const template = partIn(spec, 'template');
   const nodes = partIn(template, 'spec');
   checkRequirements(cx, nodes, true);
@@ -66,6 +67,35 @@ export function checkNodeClaim(cx: Inspection, root: Part): void {
   const spec = partIn(root, 'spec');
   checkRequirements(cx, spec, false);
   checkClassReference(cx, partIn(spec, 'nodeClassRef'));
+}
+
+/** Amounts are whole numbers or texts of the form of quantities, and unlike in Kubernetes itself nothing is cut off. */
+function checkLimits(cx: Inspection, limits: Part | undefined): void {
+  for (const { key, value } of limits?.map.entries ?? []) {
+    if (key.unknown || !isScalar(value) || value.unknown) continue;
+    if (typeof value.value === 'number' && !Number.isInteger(value.value)) {
+      cx.add(
+        rule,
+        value,
+        `The limit of ${key.text} is the broken number ${value.text}, which stands in quotes`,
+        {
+          fixes: [
+            value.borrowed || value.style !== 'plain'
+              ? undefined
+              : {
+                  title: `Write "${value.text}"`,
+                  safe: true,
+                  edits: [{ start: value.start, end: value.end, newText: `"${value.text}"` }],
+                },
+          ],
+        },
+      );
+    } else if (typeof value.value === 'string' && value.value !== value.value.trim()) {
+      cx.add(rule, value, `The limit of ${key.text} has white space at its end`, {
+        fixes: [cx.write(value, value.value.trim(), 'Remove the white space')],
+      });
+    }
+  }
 }
 
 /** A pool of a fixed size has no weight, and no limits but that of its nodes. */

@@ -16,13 +16,13 @@ const defaultGraceSeconds = 30;
 /**
  * A pod template: `metadata` and `spec`.
  *
- * @param claims names of volume claim templates, which are volumes of the pods too; `undefined` when not known.
+ * @param claims names of volume claim templates, which are volumes of the pods too; `unknown` when there may be others.
  */
 export function checkTemplate(
   cx: Inspection,
   template: Part,
   restarts: Restarts,
-  claims: ReadonlySet<string> | undefined = new Set(),
+  claims: ReadonlySet<string> | 'unknown' = new Set(),
 ): void {
   const metadata = partIn(template, 'metadata');
   if (metadata !== undefined) {
@@ -47,13 +47,13 @@ export function checkPodSpec(
   cx: Inspection,
   spec: Part,
   restarts: Restarts,
-  claims: ReadonlySet<string> | undefined = new Set(),
+  claims: ReadonlySet<string> | 'unknown' = new Set(),
 ): void {
   checkRestartPolicy(cx, spec, restarts);
   const own = checkVolumes(cx, spec);
   const volumes = {
-    names: own.names === undefined || claims === undefined ? undefined : new Set([...own.names, ...claims]),
-    others: new Set([...own.others].filter((name) => claims?.has(name) !== true)),
+    names: own.names === undefined || claims === 'unknown' ? undefined : new Set([...own.names, ...claims]),
+    others: new Set([...own.others].filter((name) => claims === 'unknown' || !claims.has(name))),
   };
   const around = {
     volumes,
@@ -83,8 +83,11 @@ export function checkPodSpec(
   checkNames(cx, spec);
 }
 
+/** A restart policy that is none, or only known later, may be meant for a sidecar. */
 function initRole(container: Part): Role {
-  return textAt(container, 'restartPolicy')?.text === 'Always' ? 'sidecar' : 'init';
+  const policy = given(container, 'restartPolicy');
+  if (policy === undefined) return container.map.open ? 'sidecar' : 'init';
+  return ['Never', 'OnFailure'].includes(textOf(policy.value)?.text ?? '') ? 'init' : 'sidecar';
 }
 
 function checkSomeContainers(cx: Inspection, spec: Part): void {

@@ -14,8 +14,6 @@ export function checkSelector(cx: Inspection, selector: Part | undefined, where:
     const operator = textAt(term, 'operator');
     if (operator !== undefined)
       cx.textOneOf(operator, operators, `The operator in ${where}`, 'selector-invalid');
-    else if (cx.lacks(term, 'operator'))
-      cx.missing(term, 'operator', `An operator in ${where}`, 'selector-invalid');
     checkOperands(cx, term, operator?.text, where, 'selector-invalid');
     for (const value of listIn(term, 'values')?.items ?? []) {
       const text = textOf(value);

@@ -1,6 +1,7 @@
 import { annotationKey, dnsSubdomain } from '../../kube/names';
 import { given, isClosed, listIn, partIn, textAt, textOf, type Part } from '../../kube/part';
 import { quantityOf } from '../../kube/quantity';
+import { isAbsent } from '../../kube/resource';
 import { entryOf, isMap, isNull, isScalar } from '../../yaml/node';
 import { shown, type Inspection } from './inspection';
 import { checkSelector } from './selector';
@@ -48,7 +49,8 @@ function lacksSize(cx: Inspection, spec: Part): boolean {
   if (resources === undefined) return cx.lacks(spec, 'resources');
   const requests = partIn(resources, 'requests');
   if (requests === undefined) return cx.lacks(resources, 'requests');
-  return cx.lacks(requests, 'storage');
+  // The keys are the author's own, so a misspelt one is no finding of the schema.
+  return isAbsent(cx.resource, requests.map, 'storage');
 }
 
 export function checkAccessModes(cx: Inspection, spec: Part, title: string): void {

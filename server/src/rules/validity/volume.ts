@@ -1,5 +1,6 @@
 import { dnsLabel, repairedName } from '../../kube/names';
 import { listIn, partIn, partsIn, textAt, wholeAt, type Part } from '../../kube/part';
+import { quantityOf } from '../../kube/quantity';
 import { entryOf, isMap, isNull } from '../../yaml/node';
 import { checkFieldReference, checkResourceReference, hasMisspelt } from './container';
 import { givenOf, shown, words, type Inspection } from './inspection';
@@ -55,11 +56,11 @@ export function checkVolumes(cx: Inspection, spec: Part): Volumes {
   const others = new Set<string>();
   let open = !cx.isCertain || spec.map.open || list?.open === true;
   if (entry !== undefined && list === undefined && !isNull(entry.value)) open = true;
-  if (list !== undefined && list.items.some((item) => !isMap(item) && !isNull(item))) open = true;
+  if (list !== undefined && list.items.some((item) => !isMap(item))) open = true;
   for (const volume of volumes) {
     const name = textAt(volume, 'name');
-    // A name of another type or a misspelt key is a finding of its own: which name was meant is not known.
-    if (name === undefined || name.text === '') {
+    // A name of another type or form, or a misspelt key, is a finding of its own: which name was meant is not known.
+    if (name === undefined || dnsLabel.flaw(name.text) !== undefined) {
       open = true;
     } else {
       names.add(name.text);
@@ -126,6 +127,11 @@ function checkSource(cx: Inspection, volume: Part, title: string): void {
   checkItems(cx, partIn(volume, 'configMap'), 'name', what);
   checkItems(cx, partIn(volume, 'secret'), 'secretName', what);
   checkHostPath(cx, partIn(volume, 'hostPath'), what);
+  const limit = entryOf(partIn(volume, 'emptyDir')?.map, 'sizeLimit')?.value;
+  const size = quantityOf(limit);
+  if (limit !== undefined && size !== undefined && size.nanos < 0n) {
+    cx.add('quantity-out-of-range', limit, `The sizeLimit of ${what} is below 0`);
+  }
   const nfs = partIn(volume, 'nfs');
   if (nfs !== undefined) {
     cx.notEmpty(nfs, 'server', `The server of ${what}`);

@@ -1,4 +1,4 @@
-import { dnsLabel, isPercent, qualifiedName } from '../../kube/names';
+import { dnsLabel, isPercent, labelValue, qualifiedName } from '../../kube/names';
 import {
   given,
   isClosed,
@@ -29,12 +29,13 @@ export function checkWorkload(cx: Inspection, root: Part): void {
   const { kind } = cx.resource;
   if (kind !== 'DaemonSet') cx.range(spec, 'replicas', 0, undefined, 'replicas');
   cx.range(spec, 'minReadySeconds', 0, undefined, 'minReadySeconds');
-  cx.range(spec, 'revisionHistoryLimit', 0, undefined, 'revisionHistoryLimit');
+  // Of a StatefulSet any number is taken.
+  if (kind !== 'StatefulSet') cx.range(spec, 'revisionHistoryLimit', 0, undefined, 'revisionHistoryLimit');
   const selector = partIn(spec, 'selector');
   checkSelector(cx, selector, 'the selector');
   const template = partIn(spec, 'template');
   matchLabels(cx, spec, selector, template);
-  let claims: ReadonlySet<string> | undefined = new Set();
+  let claims: ReadonlySet<string> | 'unknown' = new Set();
   switch (kind) {
     case 'Deployment':
       checkDeployment(cx, spec);
@@ -91,6 +92,7 @@ function matchLabels(
 ): void {
   const rule = 'selector-differs-from-labels';
   if (!cx.isCertain || selector === undefined) return;
+  if (given(selector, 'matchLabels') !== undefined && partIn(selector, 'matchLabels') === undefined) return;
   const read = readSelector(selector.map);
   if (read === undefined || read.open) return;
   if (read.empty) {
@@ -112,6 +114,11 @@ function matchLabels(
   const labels = labelsOf(mapIn(template.map, 'metadata', 'labels'), template.map.open);
   if (read.terms.some((term) => term.operator === undefined || term.values === undefined)) return;
   if (selects(read, labels) !== 'no') return;
+  if (
+    hasBrokenLabel(selector, 'matchLabels') ||
+    (metadata !== undefined && hasBrokenLabel(metadata, 'labels'))
+  )
+    return;
   const { at, wanted } = firstDifference(cx, selector, template);
   cx.add(
     rule,
@@ -127,6 +134,15 @@ function matchLabels(
       ],
       fixes: [copySelector(cx, template, selector), copyLabels(cx, spec, template)],
     },
+  );
+}
+
+/** A label that has not the form of one is a finding of its own, and the reason why nothing matches. */
+function hasBrokenLabel(part: Part, key: string): boolean {
+  return (partIn(part, key)?.map.entries ?? []).some(
+    ({ key: label, value }) =>
+      qualifiedName.flaw(label.text) !== undefined ||
+      (isScalar(value) && labelValue.flaw(value.text) !== undefined),
   );
 }
 
@@ -280,7 +296,7 @@ export function checkAmount(
   const node: YamlNode | undefined = entryOf(part.map, key)?.value;
   const number = wholeOf(node);
   if (number !== undefined) {
-    cx.numberRange(number, 0, undefined, key, rule);
+    cx.numberRange(number, 0, 2147483647, key, rule);
     return number.value < 0 ? undefined : number.value;
   }
   const text = textOf(node);
@@ -312,7 +328,7 @@ export function checkAmount(
   return percent;
 }
 
-function checkStatefulSet(cx: Inspection, spec: Part): ReadonlySet<string> | undefined {
+function checkStatefulSet(cx: Inspection, spec: Part): ReadonlySet<string> | 'unknown' {
   const rule = 'strategy-contradiction';
   const update = partIn(spec, 'updateStrategy');
   if (update !== undefined) {
@@ -343,8 +359,17 @@ function checkStatefulSet(cx: Inspection, spec: Part): ReadonlySet<string> | und
   for (const claim of partsIn(spec, 'volumeClaimTemplates')) {
     const metadata = partIn(claim, 'metadata');
     const name = textAt(metadata, 'name');
-    if (name === undefined || name.text === '') open = true;
+    if (name === undefined || dnsLabel.flaw(name.text) !== undefined) open = true;
     else names.add(name.text);
+    if (
+      metadata === undefined ? cx.lacks(claim, 'metadata') : name?.text === '' || cx.lacks(metadata, 'name')
+    ) {
+      cx.missing(
+        metadata ?? claim,
+        metadata === undefined ? 'metadata' : 'name',
+        'The name of a claim template',
+      );
+    }
     if (metadata !== undefined) cx.form(metadata, 'name', dnsLabel, 'Name of the claim template');
     const claimSpec = partIn(claim, 'spec');
     if (claimSpec !== undefined)
@@ -357,7 +382,7 @@ function checkStatefulSet(cx: Inspection, spec: Part): ReadonlySet<string> | und
       );
     }
   }
-  return open ? undefined : names;
+  return open ? 'unknown' : names;
 }
 
 function checkDaemonSet(cx: Inspection, spec: Part): void {
@@ -433,11 +458,7 @@ function checkJobSpec(cx: Inspection, spec: Part): void {
   if (cx.isCertain && !spec.map.open) {
     for (const key of ['backoffLimitPerIndex', 'maxFailedIndexes', 'successPolicy']) {
       const entry = given(spec, key);
-      if (
-        entry !== undefined &&
-        mode !== 'Indexed' &&
-        (mode !== undefined || cx.lacks(spec, 'completionMode'))
-      ) {
+      if (entry !== undefined && (mode === 'NonIndexed' || cx.lacks(spec, 'completionMode'))) {
         cx.add('field-not-allowed', entry, `${key} is for a Job with completionMode Indexed only`);
       }
     }
@@ -522,6 +543,7 @@ function checkFailurePolicy(cx: Inspection, spec: Part, template: Part | undefin
       if (
         container !== undefined &&
         cx.isCertain &&
+        names.length > 0 &&
         !names.includes(undefined) &&
         !names.includes(container.text)
       ) {

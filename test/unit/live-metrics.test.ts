@@ -17,7 +17,7 @@ import { parseExposition } from '../../server/src/sources/exposition';
 const pod = { namespace: 'llm', name: 'vllm-0' };
 
 function scrape(at: number, ...lines: readonly string[]): Scrape {
-  const { samples } = parseExposition(`${lines.join('\n')}\n`);
+  const { samples } = parseExposition(`${lines.join('\n')}\n`, at);
   return { at, samples };
 }
 
@@ -247,7 +247,7 @@ describe('metrics of engines', () => {
 
   const real = resolve(__dirname, '../../../shared/facts/exposition/vllm-0.32.0-cpu.txt');
   test('a page of a real vLLM', { skip: existsSync(real) ? false : 'the recorded page is not here' }, () => {
-    const { samples } = parseExposition(readFileSync(real, 'utf8'));
+    const { samples } = parseExposition(readFileSync(real, 'utf8'), 0);
     const before: Sample[] = samples.map((sample) =>
       /_(total|count|sum|bucket)$/.test(sample.name) ? { ...sample, value: 0 } : sample,
     );

@@ -1,4 +1,4 @@
-import { metrics, type MetricFamily } from './metric';
+import { metrics, type MetricFamily, type OldMetric } from './metric';
 
 /**
  * Sources: `vllm/v1/metrics/loggers.py` and `/metrics` of a running vLLM 0.32.0; pull requests 15458, 18354, 29330 and
@@ -141,6 +141,20 @@ export const vllm: MetricFamily = {
       deprecated: '0.8.0',
       removed: '0.10.0',
     },
+    ...['spec_decode_draft_acceptance_rate', 'spec_decode_efficiency'].map((name): OldMetric => ({
+      name: `vllm:${name}`,
+      type: 'gauge',
+      unit: 'ratio',
+      deprecated: '0.8.0',
+      removed: '0.11.0',
+      note: 'divide the rates of vllm:spec_decode_num_accepted_tokens_total and vllm:spec_decode_num_draft_tokens_total',
+    })),
+    {
+      name: 'vllm:request_params_best_of',
+      type: 'histogram',
+      deprecated: '0.8.0',
+      removed: '0.11.0',
+    },
     {
       name: 'vllm:avg_prompt_throughput_toks_per_s',
       type: 'gauge',
@@ -206,7 +220,7 @@ export const sglang: MetricFamily = {
 export const tgi: MetricFamily = {
   title: 'Text Generation Inference',
   prefix: /^tgi_/,
-  completeness: 'closed',
+  completeness: 'grows',
   metrics: [
     ...metrics('gauge', 'tgi_queue_size tgi_batch_current_size tgi_batch_current_max_tokens'),
     ...metrics(
@@ -284,6 +298,18 @@ export const rayServe: MetricFamily = {
       ray_serve_deployment_replica_starts_total ray_serve_num_http_requests_total
       ray_serve_num_http_error_requests_total ray_serve_num_router_requests_total
       ray_serve_handle_request_counter_total ray_serve_num_deployment_http_error_requests_total`,
+    ),
+    // Older releases of Ray left the suffix out.
+    ...metrics(
+      'counter',
+      `ray_serve_deployment_request_counter
+      ray_serve_deployment_error_counter
+      ray_serve_deployment_replica_starts
+      ray_serve_num_http_requests
+      ray_serve_num_http_error_requests
+      ray_serve_num_router_requests
+      ray_serve_handle_request_counter
+      ray_serve_num_deployment_http_error_requests`,
     ),
     ...metrics(
       'histogram',

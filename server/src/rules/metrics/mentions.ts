@@ -187,6 +187,9 @@ function triggerMentions(resource: Resource): readonly MetricMention[] {
         return typeof node.value === 'string' ? queryMentions(resource, node) : [];
       }
       case 'aws-cloudwatch': {
+        const query = scalarIn(metadataNode, 'expression');
+        if (query !== undefined && !query.unknown && typeof query.value === 'string')
+          return insightsMentions(resource, query);
         const node = scalarIn(metadataNode, 'metricName');
         const isInsights = textIn(metadataNode, 'namespace') === 'ContainerInsights';
         if (!isInsights || node === undefined || node.unknown || typeof node.value !== 'string') return [];
@@ -196,6 +199,18 @@ function triggerMentions(resource: Resource): readonly MetricMention[] {
         return [];
     }
   });
+}
+
+/** Metrics of Container Insights in a query of CloudWatch Metrics Insights: `SELECT AVG(name) FROM SCHEMA(...)`. */
+function insightsMentions(resource: Resource, node: ScalarNode): readonly MetricMention[] {
+  const { text } = scalarText(resource.placed.document.text, node);
+  const match =
+    /^\s*SELECT\s+\w+\s*\(\s*"?(\w+)"?\s*\)\s+FROM\s+(?:SCHEMA\s*\(\s*)?"?ContainerInsights"?\s*[,)\s]?/i.exec(
+      text,
+    );
+  const name = match?.[1];
+  if (match === null || name === undefined) return [];
+  return [mention(resource, node, match[0].indexOf(name, match[0].indexOf('(')), name, 'cloudwatch', [])];
 }
 
 /** Lists of names in `metricRelabelings` that keep series: a name that is not there keeps nothing. */

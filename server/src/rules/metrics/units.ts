@@ -107,6 +107,29 @@ function measureOfHistogram(expression: PromExpression): Measure | undefined {
 
 const million = 1024 * 1024;
 
+/** What is left of an expression without the numbers that it is multiplied with and divided by: `x * 1024 * 1024`. */
+function withoutFactors(expression: PromExpression): {
+  readonly of: PromExpression;
+  readonly factor: number;
+} {
+  if (expression.kind !== 'binary') return { of: expression, factor: 1 };
+  const { operator, left, right } = expression;
+  const [leftNumber, rightNumber] = [constantOf(left), constantOf(right)];
+  if (operator === '*' && rightNumber !== undefined) {
+    const inner = withoutFactors(left);
+    return { of: inner.of, factor: inner.factor * rightNumber };
+  }
+  if (operator === '*' && leftNumber !== undefined) {
+    const inner = withoutFactors(right);
+    return { of: inner.of, factor: inner.factor * leftNumber };
+  }
+  if (operator === '/' && rightNumber !== undefined && rightNumber !== 0) {
+    const inner = withoutFactors(left);
+    return { of: inner.of, factor: inner.factor / rightNumber };
+  }
+  return { of: expression, factor: 1 };
+}
+
 function scaled({ unit, metric }: Measure, factor: number): Measure | undefined {
   const to: MetricUnit | undefined =
     factor === 1
@@ -131,20 +154,12 @@ function measureOfBinary(expression: PromExpression & { readonly kind: 'binary' 
   const { operator, left, right } = expression;
   if (isComparison(operator)) return expression.bool ? undefined : measureOf(left);
   if (operator === 'and' || operator === 'unless' || operator === 'or') return measureOf(left);
-  const [leftNumber, rightNumber] = [constantOf(left), constantOf(right)];
-  if (operator === '*') {
-    if (rightNumber !== undefined) {
-      const measure = measureOf(left);
-      return measure === undefined ? undefined : scaled(measure, rightNumber);
-    }
-    const measure = leftNumber === undefined ? undefined : measureOf(right);
-    return measure === undefined || leftNumber === undefined ? undefined : scaled(measure, leftNumber);
+  const { of, factor } = withoutFactors(expression);
+  if (of !== expression) {
+    const measure = measureOf(of);
+    return measure === undefined ? undefined : scaled(measure, factor);
   }
   if (operator !== '/') return undefined;
-  if (rightNumber !== undefined) {
-    const measure = measureOf(left);
-    return measure === undefined || rightNumber === 0 ? undefined : scaled(measure, 1 / rightNumber);
-  }
   return shareOf(left, right) ?? meanOf(left, right);
 }
 

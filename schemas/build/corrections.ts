@@ -16,7 +16,7 @@ export const notRequired: Readonly<Record<string, readonly string[]>> = {
   IoK8sApiCoreV1SleepAction: ['seconds'],
   IoK8sApiCoreV1HTTPHeader: ['value'],
   // A data source that is no object is dropped.
-  IoK8sApiCoreV1TypedLocalObjectReference: ['kind'],
+  IoK8sApiCoreV1TypedLocalObjectReference: ['kind', 'name'],
   IoK8sApiCoreV1Sysctl: ['value'],
   IoK8sApiCoreV1PreferredSchedulingTerm: ['preference'],
   IoK8sApiBatchV1PodFailurePolicy: ['rules'],

@@ -88,7 +88,7 @@ export function liveFixture(text: string, where: string): LiveSnapshot {
 function podOf(given: Plain, namespace: string): PodView {
   const { name, containers, ...rest } = given;
   const ready = given['ready'] !== false;
-  return {
+  const pod: Plain = {
     pod: { namespace, name: String(name) },
     uid: String(name),
     createdAt: fixtureNow - 3_600_000,
@@ -98,7 +98,9 @@ function podOf(given: Plain, namespace: string): PodView {
     conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', reason: '', message: '' }],
     containers: listOf(containers).map(containerOf),
     ...rest,
-  } as PodView;
+  };
+  // `"node": null` takes away what healthy pods have.
+  return Object.fromEntries(Object.entries(pod).filter(([, value]) => value !== null)) as unknown as PodView;
 }
 
 function containerOf(given: Plain): ContainerView {

@@ -1,14 +1,18 @@
 // Written by `npm run gen`; do not edit.
 import type { Rule } from './rule';
 import affinityTermInvalid from './validity/affinity-term-invalid';
+import autoscalerAtMaximum from './live/autoscaler-at-maximum';
 import autoscalerTargetInvalid from './validity/autoscaler-target-invalid';
 import cachePathNotMounted from './cold-start/cache-path-not-mounted';
 import clusterAutoscalerLeftover from './placement/cluster-autoscaler-leftover';
 import configKeyInvalid from './validity/config-key-invalid';
 import containerInsightsWithoutGpu from './observability/container-insights-without-gpu';
+import containerKeepsRestarting from './live/container-keeps-restarting';
+import containerOomKilled from './live/container-oom-killed';
 import contextExceedsKvCache from './model/context-exceeds-kv-cache';
 import cpuLimitEqualsRequest from './resources/cpu-limit-equals-request';
 import cpuPodToleratesGpuTaint from './scheduling/cpu-pod-tolerates-gpu-taint';
+import cpuThrottled from './live/cpu-throttled';
 import dcgmExporterMemoryTooLow from './observability/dcgm-exporter-memory-too-low';
 import dcgmExporterOffGpuNodes from './observability/dcgm-exporter-off-gpu-nodes';
 import doNotDisruptMisplaced from './placement/do-not-disrupt-misplaced';
@@ -26,6 +30,7 @@ import gpuRequestDiffersFromLimit from './gpu/gpu-request-differs-from-limit';
 import gpuRequestWithoutLimit from './gpu/gpu-request-without-limit';
 import gpuSharingRequestAboveOne from './scheduling/gpu-sharing-request-above-one';
 import gpuTaintNotTolerated from './scheduling/gpu-taint-not-tolerated';
+import gpusHardlyUsed from './live/gpus-hardly-used';
 import gpusLeftIdle from './model/gpus-left-idle';
 import gracePeriodTooShort from './probes/grace-period-too-short';
 import healthCheckLogsShipped from './observability/health-check-logs-shipped';
@@ -62,10 +67,12 @@ import kedaMissingFallback from './keda/keda-missing-fallback';
 import kedaNeverWakesUp from './keda/keda-never-wakes-up';
 import kedaQueryManySeries from './keda/keda-query-many-series';
 import kedaTriggerInvalid from './keda/keda-trigger-invalid';
+import kvCacheExhausted from './live/kv-cache-exhausted';
 import livenessKillsDuringLoad from './probes/liveness-kills-during-load';
 import logRetentionUnlimited from './observability/log-retention-unlimited';
 import memoryLimitFarAboveRequest from './model/memory-limit-far-above-request';
 import memoryRequestBelowModel from './model/memory-request-below-model';
+import metricNotExported from './live/metric-not-exported';
 import metricsNotScraped from './observability/metrics-not-scraped';
 import migProfileMismatch from './placement/mig-profile-mismatch';
 import migResourceUnderSingleStrategy from './scheduling/mig-resource-under-single-strategy';
@@ -118,6 +125,7 @@ import pdbBelowTwo from './availability/pdb-below-two';
 import pdbBlocksDrain from './availability/pdb-blocks-drain';
 import pdbBothBounds from './validity/pdb-both-bounds';
 import pdbSelectsNothing from './availability/pdb-selects-nothing';
+import podsWithoutNode from './live/pods-without-node';
 import portOutOfRange from './validity/port-out-of-range';
 import prestopLongerThanGrace from './validity/prestop-longer-than-grace';
 import probeInvalid from './validity/probe-invalid';
@@ -130,6 +138,7 @@ import quantityOutOfRange from './validity/quantity-out-of-range';
 import rayActorTakesEngineGpu from './model/ray-actor-takes-engine-gpu';
 import replicasWithAutoscaler from './autoscaling/replicas-with-autoscaler';
 import requestAboveLimit from './resources/request-above-limit';
+import requestFarFromUse from './live/request-far-from-use';
 import requiredValueMissing from './validity/required-value-missing';
 import resourceNameUnknown from './validity/resource-name-unknown';
 import restartPolicyInvalid from './validity/restart-policy-invalid';
@@ -171,14 +180,18 @@ import wrongType from './structure/wrong-type';
 /** Every rule, sorted by id. */
 export const rules: readonly Rule[] = [
   affinityTermInvalid,
+  autoscalerAtMaximum,
   autoscalerTargetInvalid,
   cachePathNotMounted,
   clusterAutoscalerLeftover,
   configKeyInvalid,
   containerInsightsWithoutGpu,
+  containerKeepsRestarting,
+  containerOomKilled,
   contextExceedsKvCache,
   cpuLimitEqualsRequest,
   cpuPodToleratesGpuTaint,
+  cpuThrottled,
   dcgmExporterMemoryTooLow,
   dcgmExporterOffGpuNodes,
   doNotDisruptMisplaced,
@@ -196,6 +209,7 @@ export const rules: readonly Rule[] = [
   gpuRequestWithoutLimit,
   gpuSharingRequestAboveOne,
   gpuTaintNotTolerated,
+  gpusHardlyUsed,
   gpusLeftIdle,
   gracePeriodTooShort,
   healthCheckLogsShipped,
@@ -232,10 +246,12 @@ export const rules: readonly Rule[] = [
   kedaNeverWakesUp,
   kedaQueryManySeries,
   kedaTriggerInvalid,
+  kvCacheExhausted,
   livenessKillsDuringLoad,
   logRetentionUnlimited,
   memoryLimitFarAboveRequest,
   memoryRequestBelowModel,
+  metricNotExported,
   metricsNotScraped,
   migProfileMismatch,
   migResourceUnderSingleStrategy,
@@ -288,6 +304,7 @@ export const rules: readonly Rule[] = [
   pdbBlocksDrain,
   pdbBothBounds,
   pdbSelectsNothing,
+  podsWithoutNode,
   portOutOfRange,
   prestopLongerThanGrace,
   probeInvalid,
@@ -300,6 +317,7 @@ export const rules: readonly Rule[] = [
   rayActorTakesEngineGpu,
   replicasWithAutoscaler,
   requestAboveLimit,
+  requestFarFromUse,
   requiredValueMissing,
   resourceNameUnknown,
   restartPolicyInvalid,
@@ -342,14 +360,18 @@ export const rules: readonly Rule[] = [
 /** The folder of each rule, by id. */
 export const ruleAreas: Readonly<Record<string, string>> = {
   'affinity-term-invalid': 'validity',
+  'autoscaler-at-maximum': 'live',
   'autoscaler-target-invalid': 'validity',
   'cache-path-not-mounted': 'cold-start',
   'cluster-autoscaler-leftover': 'placement',
   'config-key-invalid': 'validity',
   'container-insights-without-gpu': 'observability',
+  'container-keeps-restarting': 'live',
+  'container-oom-killed': 'live',
   'context-exceeds-kv-cache': 'model',
   'cpu-limit-equals-request': 'resources',
   'cpu-pod-tolerates-gpu-taint': 'scheduling',
+  'cpu-throttled': 'live',
   'dcgm-exporter-memory-too-low': 'observability',
   'dcgm-exporter-off-gpu-nodes': 'observability',
   'do-not-disrupt-misplaced': 'placement',
@@ -367,6 +389,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'gpu-request-without-limit': 'gpu',
   'gpu-sharing-request-above-one': 'scheduling',
   'gpu-taint-not-tolerated': 'scheduling',
+  'gpus-hardly-used': 'live',
   'gpus-left-idle': 'model',
   'grace-period-too-short': 'probes',
   'health-check-logs-shipped': 'observability',
@@ -403,10 +426,12 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'keda-never-wakes-up': 'keda',
   'keda-query-many-series': 'keda',
   'keda-trigger-invalid': 'keda',
+  'kv-cache-exhausted': 'live',
   'liveness-kills-during-load': 'probes',
   'log-retention-unlimited': 'observability',
   'memory-limit-far-above-request': 'model',
   'memory-request-below-model': 'model',
+  'metric-not-exported': 'live',
   'metrics-not-scraped': 'observability',
   'mig-profile-mismatch': 'placement',
   'mig-resource-under-single-strategy': 'scheduling',
@@ -459,6 +484,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'pdb-blocks-drain': 'availability',
   'pdb-both-bounds': 'validity',
   'pdb-selects-nothing': 'availability',
+  'pods-without-node': 'live',
   'port-out-of-range': 'validity',
   'prestop-longer-than-grace': 'validity',
   'probe-invalid': 'validity',
@@ -471,6 +497,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'ray-actor-takes-engine-gpu': 'model',
   'replicas-with-autoscaler': 'autoscaling',
   'request-above-limit': 'resources',
+  'request-far-from-use': 'live',
   'required-value-missing': 'validity',
   'resource-name-unknown': 'validity',
   'restart-policy-invalid': 'validity',

@@ -58,7 +58,8 @@ describe('plimsoll baseline', () => {
       [['external', 'known: it is in .plimsoll-baseline.json']],
     );
     const text = await plimsoll(root, ['lint', '--baseline', '.plimsoll-baseline.json']);
-    assert.equal(text.stdout, '1 known finding in .plimsoll-baseline.json left out\n');
+    assert.match(text.stdout, /^1 known finding in \.plimsoll-baseline\.json left out$/m);
+    assert.doesNotMatch(text.stdout, /request-above-limit/);
   });
 
   for (const [what, edited] of [

@@ -26,9 +26,13 @@ async function lint(path: string, preset: string | undefined): Promise<readonly 
   assert.equal(stderr, '');
   const { files, skipped } = JSON.parse(stdout) as {
     files: { findings: Found[] }[];
-    skipped: unknown[];
+    skipped: { rule?: string }[];
   };
-  assert.deepEqual(skipped, []);
+  // Rules that want a cluster are listed; nothing else is left out.
+  assert.deepEqual(
+    skipped.filter(({ rule }) => rule === undefined),
+    [],
+  );
   return files.flatMap(({ findings }) => findings);
 }
 

@@ -7,6 +7,7 @@ import type { Finding } from '../../server/src/engine/finding';
 import { lint, type FileResult } from '../../server/src/engine/run';
 import { judge, type Judged } from '../../server/src/render/judge';
 import { mergeRendered } from '../../server/src/render/merge';
+import { reasonIn } from '../../server/src/render/tools';
 import type { ReadSource, RenderedText, RenderUnit } from '../../server/src/render/types';
 import { unitsOf } from '../../server/src/render/units';
 import { Workspace } from '../../server/src/workspace/workspace';
@@ -393,4 +394,26 @@ describe('what there is to render', () => {
       ['kustomize /alone', 'kustomize /prod'],
     );
   });
+});
+
+describe('what programs say as they fail', () => {
+  for (const [text, reason] of [
+    ['', 'it fails without a word'],
+    ['walk.go:75: found symbolic link\nError: chart not found\n', 'chart not found'],
+    [
+      "Error: values don't meet the specifications of the schema(s) in the following chart(s):\nbox:\n- (root): age is required\n",
+      "values don't meet the specifications of the schema(s) in the following chart(s): box: - (root): age is required",
+    ],
+    [
+      "Error: accumulating resources: accumulation err='accumulating resources from '../a': '/w/a' must resolve to a file': invalid Kustomization: json: unknown field \"namePrefx\"",
+      'invalid Kustomization: json: unknown field "namePrefx"',
+    ],
+    [
+      'Error: Get "https://example.com/schema.json": proxyconnect tcp: dial tcp 127.0.0.1:9: connect: connection refused',
+      'it would fetch https://example.com/schema.json, and nothing is fetched',
+    ],
+    ["fatal: transport 'https' not allowed", 'it would fetch a repository, and nothing is fetched'],
+  ] as const) {
+    test(reason, () => assert.equal(reasonIn(text), reason));
+  }
 });

@@ -82,10 +82,13 @@ function run(program: string, args: readonly string[], cwd: string, env: Environ
     child.on('close', (code) => {
       if (stopped !== undefined) end({ why: stopped });
       else if (code === 0) end({ output: Buffer.concat(output).toString('utf8') });
-      else end({ why: firstError(Buffer.concat(errors).toString('utf8')) });
+      else end({ why: reasonIn(Buffer.concat(errors).toString('utf8')) });
     });
   });
 }
+
+/** A proxy that is not there. */
+const nowhere = 'http://127.0.0.1:9';
 
 /** What programs get of the environment, and what keeps them from the network. */
 function offline(env: Environment): NodeJS.ProcessEnv {
@@ -101,7 +104,6 @@ function offline(env: Environment): NodeJS.ProcessEnv {
     'LANG',
     'LC_ALL',
   ];
-  const nowhere = 'http://127.0.0.1:9';
   return {
     ...Object.fromEntries(kept.flatMap((key) => (env[key] === undefined ? [] : [[key, env[key]]]))),
     HTTP_PROXY: nowhere,
@@ -116,11 +118,33 @@ function offline(env: Environment): NodeJS.ProcessEnv {
   };
 }
 
+/** kustomize tells at each step of the way what it was about, before it tells what is wrong. */
+const onTheWay =
+  /accumulating (?:resources|components): accumulation err='accumulating resources from '[^']*': '[^']*' must resolve to a (?:file|directory)': /g;
+
 /** Of what a program says as it fails, the sentence that tells why. */
-function firstError(text: string): string {
-  const lines = text.split(/\r?\n/).map((line) => line.trim());
-  const line = lines.find((each) => /^error:/i.test(each)) ?? lines.find((each) => each !== '');
-  return line === undefined ? 'it fails without a word' : line.replace(/^error:\s*/i, '').slice(0, 500);
+export function reasonIn(text: string): string {
+  const lines = text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const fetched = /(?:Get|Head|Post) \\?"(https?:[^"\\]+)/.exec(text)?.[1];
+  if (text.includes(nowhere.replace(/^\w+:\/\//, ''))) {
+    return `it would fetch ${fetched ?? 'something'}, and nothing is fetched`;
+  }
+  if (/transport '\w+' not allowed/.test(text)) return 'it would fetch a repository, and nothing is fetched';
+  const at = Math.max(
+    0,
+    lines.findIndex((line) => /^error:/i.test(line)),
+  );
+  let whole = lines[at];
+  if (whole === undefined) return 'it fails without a word';
+  // What ends with a colon is about to say what is wrong.
+  for (const line of lines.slice(at + 1)) if (whole.endsWith(':')) whole += ` ${line}`;
+  return whole
+    .replace(/^error:\s*/i, '')
+    .replace(onTheWay, '')
+    .slice(0, 500);
 }
 
 /** How each kind is rendered, for those that are told. */
@@ -222,7 +246,7 @@ async function renderKustomization(
     if ('output' in ran) rendered.push({ unit, values: undefined, text: ran.output, base });
     else {
       const name = isKustomize ? 'kustomize build' : 'kubectl kustomize';
-      failed.push({ unit, why: `${name}: ${ran.why.replaceAll(folder, '.')}` });
+      failed.push({ unit, why: `${name}: ${ran.why.replaceAll(folder, '.').replaceAll(to, '.')}` });
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -25,6 +25,8 @@ export function folder(
   return root;
 }
 
+const never = new AbortController().signal;
+
 /** Runs the command line in this process, as if it had been started in a folder. */
 export async function plimsoll(
   cwd: string,
@@ -33,6 +35,9 @@ export async function plimsoll(
     readonly stdin?: string | Buffer;
     readonly env?: Readonly<Record<string, string>>;
     readonly isTerminal?: boolean;
+    readonly now?: () => number;
+    readonly interrupted?: AbortSignal;
+    readonly onOutput?: () => void;
   } = {},
 ): Promise<CliResult> {
   let stdout = '';
@@ -40,13 +45,21 @@ export async function plimsoll(
   const code = await runCli(argv, {
     cwd,
     env: options.env ?? {},
-    stdout: { write: (text) => void (stdout += text), isTerminal: options.isTerminal ?? false },
+    stdout: {
+      write: (text) => {
+        stdout += text;
+        options.onOutput?.();
+      },
+      isTerminal: options.isTerminal ?? false,
+    },
     stderr: { write: (text) => void (stderr += text), isTerminal: false },
     readStdin: () => Promise.resolve(Buffer.from(options.stdin ?? '')),
     ruleDocument: (id) => (id === 'request-above-limit' ? '# request-above-limit\n' : undefined),
     version: '1.2.3',
     spareThreads: 0,
     startHelper: () => assert.fail('no thread is to be started'),
+    ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.interrupted === undefined ? {} : { interrupted: () => options.interrupted ?? never }),
   });
   return { code, stdout, stderr };
 }

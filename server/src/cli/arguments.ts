@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
+import { ranges, type RangeName } from '../live/want';
 import type { PresetName } from '../protocol/settings';
 
 export type OutputFormat = 'text' | 'json' | 'sarif' | 'junit' | 'github';
@@ -83,7 +84,29 @@ export type Command =
   | FitCommand
   | ModelCommand
   | SizeCommand
+export interface StatusCommand {
+  readonly command: 'status';
+  /** `undefined`: every workload of the namespace that asks for an accelerator. */
+  readonly object: { readonly kind: string | undefined; readonly name: string } | undefined;
+  readonly namespace: string | undefined;
+  readonly context: string | undefined;
+  readonly kubeconfig: string | undefined;
+  /** A URL, or `namespace/service:port`. */
+  readonly prometheus: string | undefined;
+  /** Workspace of Amazon Managed Service for Prometheus. */
+  readonly amp: string | undefined;
+  readonly cloudwatch: boolean;
+  readonly region: string | undefined;
+  readonly profile: string | undefined;
+  readonly range: RangeName;
+  /** Seconds between two reads; `undefined`: once. */
+  readonly watch: number | undefined;
+  readonly demo: boolean;
+  readonly format: 'text' | 'json';
+}
+
   | RulesCommand
+  | StatusCommand
   | ExplainCommand
   | { readonly command: 'help'; readonly topic: string | undefined }
   | { readonly command: 'version' };
@@ -114,6 +137,7 @@ Options:
   -V, --version     Print the version
 
 Exit codes: 0 clean, 1 findings, 2 bad usage or a failure
+  status [workload] Say how a workload in a cluster is doing, and what to do
 `,
   lint: `Usage: plimsoll lint [paths] [options]
 
@@ -235,6 +259,30 @@ function oneOf<T extends string>(option: string, value: string, allowed: readonl
   return found;
 }
 
+`,
+  status: `Usage: plimsoll status [<workload>] [options]
+
+Reads a cluster and says how a workload is doing: the verdict with its numbers, what to do next, GPUs, latency, queue,
+scaling and pods. A workload is a name, or kind/name as in kubectl: deploy/vllm, hpa/vllm, scaledobject/vllm. Without
+one: each workload of the namespace that asks for an accelerator, in a line.
+
+It only reads. With a kubeconfig and nothing else it asks the API server, and through it the pods for their metrics.
+
+Options:
+  -n, --namespace <name>    Default: the namespace of the context
+  --context <name>          Context of the kubeconfig (default: the current one)
+  --kubeconfig <file>       Default: KUBECONFIG, then ~/.kube/config
+  --prometheus <where>      A URL, or a Service of the cluster as namespace/service:port. The environment variable
+                            PLIMSOLL_PROMETHEUS_TOKEN is sent to a URL as a bearer token
+  --amp <workspace>         A workspace of Amazon Managed Service for Prometheus, such as ws-0123...
+  --cloudwatch              Ask CloudWatch too: Container Insights and alarms. It costs; the answer says how much
+  --region, --profile       For AWS (default: what the kubeconfig says)
+  --range <range>           How far back: 15m, 1h (default), 6h, 24h or 7d
+  --watch[=<seconds>]       Go on, every 15 seconds
+  --demo                    A cluster that is not there, with a surge under way
+  --format <format>         text (default) or json
+
+Exit codes: 0 healthy, 1 not healthy, 2 it cannot be told, bad usage or a failure
 function parse<T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
@@ -481,6 +529,62 @@ export function parseArguments(argv: readonly string[]): Command {
       });
       if (values.help === true) return { command: 'help', topic: 'rules' };
       if (positionals.length > 0)
+function parseStatus(args: readonly string[]): Command {
+  // `--watch` alone and `--watch=5`: the option may have a value, which parseArgs does not know.
+  const watch = args.map((word) => /^--watch(?:=(.*))?$/.exec(word)).find((match) => match !== null);
+  const { values, positionals } = parse(
+    args.filter((word) => !/^--watch(=|$)/.test(word)),
+    {
+      namespace: { type: 'string', short: 'n' },
+      context: { type: 'string' },
+      kubeconfig: { type: 'string' },
+      prometheus: { type: 'string' },
+      amp: { type: 'string' },
+      cloudwatch: { type: 'boolean' },
+      region: { type: 'string' },
+      profile: { type: 'string' },
+      range: { type: 'string' },
+      demo: { type: 'boolean' },
+      format: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  );
+  if (values.help === true) return { command: 'help', topic: 'status' };
+  // As kubectl takes it: `deploy vllm` is `deploy/vllm`.
+  const [first, second, extra] = positionals;
+  if (extra !== undefined) throw new UsageError(`plimsoll status takes one workload; got "${extra}" as well`);
+  const written = second === undefined ? first : `${first ?? ''}/${second}`;
+  const [kindOrName = '', name, ...more] = (written ?? '').split('/');
+  if (more.length > 0 || (written !== undefined && (name ?? kindOrName) === ''))
+    throw new UsageError(`a workload is a name or kind/name, such as deploy/vllm; got "${written ?? ''}"`);
+  const seconds = watch?.[1];
+  if (seconds !== undefined && !/^[1-9]\d{0,4}$/.test(seconds))
+    throw new UsageError(`--watch takes seconds; got "${seconds}"`);
+  if (values.prometheus !== undefined && values.amp !== undefined)
+    throw new UsageError('--prometheus and --amp name two; take one');
+  return {
+    command: 'status',
+    object:
+      written === undefined
+        ? undefined
+        : name === undefined
+          ? { kind: undefined, name: kindOrName }
+          : { kind: kindOrName, name },
+    namespace: values.namespace,
+    context: values.context,
+    kubeconfig: values.kubeconfig,
+    prometheus: values.prometheus,
+    amp: values.amp,
+    cloudwatch: values.cloudwatch === true,
+    region: values.region,
+    profile: values.profile,
+    range: oneOf('--range', values.range ?? '1h', Object.keys(ranges) as readonly RangeName[]),
+    watch: watch === undefined ? undefined : Number(seconds ?? 15),
+    demo: values.demo === true,
+    format: oneOf('--format', values.format ?? 'text', ['text', 'json'] as const),
+  };
+}
+
         throw new UsageError(
           `plimsoll rules takes no "${positionals[0] ?? ''}"; for one rule: plimsoll explain <rule>`,
         );
@@ -500,4 +604,6 @@ export function parseArguments(argv: readonly string[]): Command {
     default:
       throw new UsageError(`unknown command "${first}"; plimsoll --help lists the commands`);
   }
+    case 'status':
+      return parseStatus(rest);
 }

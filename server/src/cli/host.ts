@@ -16,6 +16,10 @@ export interface Host {
   /** How many threads may work beside this one. */
   readonly spareThreads: number;
   startHelper(): Helper;
+  /** Milliseconds since 1970; without it, the clock of the machine. */
+  now?(): number;
+  /** Aborted when the user wants the program to end; a command that goes on until then ends well. */
+  interrupted?(): AbortSignal;
 }
 
 export interface Output {

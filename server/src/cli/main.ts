@@ -65,6 +65,11 @@ async function main(argv: readonly string[]): Promise<number> {
     // More threads than this wait for each other's memory, and for the reading of the files, more than they help.
     spareThreads: Math.min(availableParallelism() - 1, 7),
     startHelper: () => startHelper(__filename),
+    interrupted() {
+      const end = new AbortController();
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort());
+      return end.signal;
+    },
   };
   return runCli(argv, host);
 }

@@ -42,6 +42,10 @@ export async function runCli(argv: readonly string[], host: Host): Promise<numbe
     } else {
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
       host.stderr.write(`plimsoll: internal error: ${detail}\n`);
+      case 'status': {
+        const { statusCommand } = await import('./commands/status');
+        return await statusCommand(command, host);
+      }
     }
     return 2;
   }

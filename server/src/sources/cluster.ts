@@ -4,6 +4,7 @@ import { engineMetricsSource } from './engine-metrics';
 import { openKube, pathOf, type KubeOptions } from './kube-client';
 import { createKubeWorld, type KubeWorld } from './kube-world';
 import type { EksCluster } from './kubeconfig';
+import { acceleratedWorkloads, findObject } from './find-workloads';
 import { kubernetesSource, liveObject, workloadPods } from './kubernetes';
 import { pods } from './kube-kinds';
 import { systemClock, type Random } from './runtime';
@@ -41,6 +42,17 @@ export interface Cluster {
   /** For sources that are reached through the cluster, such as a Prometheus in it. */
   readonly world: KubeWorld;
   hint(want: Want, signal: AbortSignal): Promise<ClusterHint>;
+  /** Workloads of a namespace whose pods ask for an accelerator. */
+  workloads(namespace: string, signal: AbortSignal): Promise<readonly ObjectRef[]>;
+  /** The object of this name, of the kind if one is given, else of the first kind that has it; as kubectl calls kinds. */
+  find(
+    namespace: string,
+    kind: string | undefined,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<ObjectRef | undefined>;
+  /** The namespace of the context. */
+  namespace(): Promise<string>;
   /** An object as the cluster has it, without managedFields and values of environment variables. */
   object(ref: ObjectRef, signal: AbortSignal): Promise<unknown>;
   /** A log, with secrets removed. */
@@ -82,6 +94,10 @@ export function connectCluster(options: ClusterOptions): Cluster {
         eks: client.context.eks,
       };
     },
+    workloads: async (namespace, signal) => acceleratedWorkloads(await world.client(), namespace, signal),
+    find: async (namespace, kind, name, signal) =>
+      findObject(await world.client(), namespace, kind, name, signal),
+    namespace: async () => (await world.client()).context.namespace,
     object: (ref, signal) => liveObject(world, ref, signal),
     log: async ({ namespace, name }, { container, previous, lines }, signal) => {
       const client = await world.client();

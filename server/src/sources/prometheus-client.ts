@@ -37,6 +37,16 @@ export type PrometheusPlace =
       readonly endpoint?: string | undefined;
     };
 
+/** `monitoring/prometheus-operated:9090`: a Service, by its namespace and port. */
+export function serviceIn(
+  text: string,
+): { readonly namespace: string; readonly service: string; readonly port: string } | undefined {
+  const match = /^([a-z0-9-]+)\/([a-z0-9-]+):([a-z0-9-]+)$/.exec(text);
+  if (match === null) return undefined;
+  const [, namespace = '', service = '', port = ''] = match;
+  return { namespace, service, port };
+}
+
 export interface PrometheusRuntime {
   readonly http: Http;
   readonly clock: Clock;

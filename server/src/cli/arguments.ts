@@ -78,12 +78,6 @@ export interface ReadinessCommand {
   readonly gitignore: boolean;
 }
 
-export type Command =
-  | ReadinessCommand
-  | LintCommand
-  | FitCommand
-  | ModelCommand
-  | SizeCommand
 export interface StatusCommand {
   readonly command: 'status';
   /** `undefined`: every workload of the namespace that asks for an accelerator. */
@@ -105,8 +99,14 @@ export interface StatusCommand {
   readonly format: 'text' | 'json';
 }
 
-  | RulesCommand
+export type Command =
   | StatusCommand
+  | ReadinessCommand
+  | LintCommand
+  | FitCommand
+  | ModelCommand
+  | SizeCommand
+  | RulesCommand
   | ExplainCommand
   | { readonly command: 'help'; readonly topic: string | undefined }
   | { readonly command: 'version' };
@@ -129,6 +129,7 @@ Commands:
   model <repo>      Read a model's figures from the Hugging Face hub, for .plimsoll.yaml
   fit [paths]       Say on which instance types the workloads can run, at what price, and else why not
   readiness [paths] Go through the production-readiness checklist for each workload
+  status [workload] Say how a workload in a cluster is doing, and what to do
   rules             List all rules
   explain <rule>    Print the documentation of a rule
 
@@ -137,7 +138,6 @@ Options:
   -V, --version     Print the version
 
 Exit codes: 0 clean, 1 findings, 2 bad usage or a failure
-  status [workload] Say how a workload in a cluster is doing, and what to do
 `,
   lint: `Usage: plimsoll lint [paths] [options]
 
@@ -240,26 +240,6 @@ Options:
 
 Exit codes: 0 nothing fails, 1 an item fails, 2 bad usage or a failure
 `,
-  rules: `Usage: plimsoll rules [--format text|json]
-
-Lists all rules with severity, needs and kinds.
-`,
-  explain: `Usage: plimsoll explain <rule>
-
-Prints what a rule checks, why, and how to fix what it finds.
-`,
-};
-
-const formats: readonly OutputFormat[] = ['text', 'json', 'sarif', 'junit', 'github'];
-const presets: readonly PresetName[] = ['recommended', 'strict', 'minimal'];
-
-function oneOf<T extends string>(option: string, value: string, allowed: readonly T[]): T {
-  const found = allowed.find((candidate) => candidate === value);
-  if (found === undefined) throw new UsageError(`${option} takes ${allowed.join(', ')}; got "${value}"`);
-  return found;
-}
-
-`,
   status: `Usage: plimsoll status [<workload>] [options]
 
 Reads a cluster and says how a workload is doing: the verdict with its numbers, what to do next, GPUs, latency, queue,
@@ -283,6 +263,26 @@ Options:
   --format <format>         text (default) or json
 
 Exit codes: 0 healthy, 1 not healthy, 2 it cannot be told, bad usage or a failure
+`,
+  rules: `Usage: plimsoll rules [--format text|json]
+
+Lists all rules with severity, needs and kinds.
+`,
+  explain: `Usage: plimsoll explain <rule>
+
+Prints what a rule checks, why, and how to fix what it finds.
+`,
+};
+
+const formats: readonly OutputFormat[] = ['text', 'json', 'sarif', 'junit', 'github'];
+const presets: readonly PresetName[] = ['recommended', 'strict', 'minimal'];
+
+function oneOf<T extends string>(option: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) throw new UsageError(`${option} takes ${allowed.join(', ')}; got "${value}"`);
+  return found;
+}
+
 function parse<T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
@@ -451,6 +451,7 @@ function parseModel(args: readonly string[]): Command {
   };
 }
 
+
 function parseFit(args: readonly string[]): Command {
   const { values, positionals } = parse(args, {
     file: { type: 'string', short: 'f', multiple: true },
@@ -497,38 +498,6 @@ function parseReadiness(args: readonly string[]): Command {
   };
 }
 
-/** Reads the arguments after the program's name. Throws {@link UsageError}. */
-export function parseArguments(argv: readonly string[]): Command {
-  const [first, ...rest] = argv;
-  switch (first) {
-    case undefined:
-    case 'help':
-      return { command: 'help', topic: rest[0] };
-    case '-h':
-    case '--help':
-      return { command: 'help', topic: undefined };
-    case '-V':
-    case '--version':
-      return { command: 'version' };
-    case 'lint':
-      return parseLint(rest);
-    case 'baseline':
-      return parseBaseline(rest);
-    case 'fit':
-      return parseFit(rest);
-    case 'readiness':
-      return parseReadiness(rest);
-    case 'size':
-      return parseSize(rest);
-    case 'model':
-      return parseModel(rest);
-    case 'rules': {
-      const { values, positionals } = parse(rest, {
-        format: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      });
-      if (values.help === true) return { command: 'help', topic: 'rules' };
-      if (positionals.length > 0)
 function parseStatus(args: readonly string[]): Command {
   // `--watch` alone and `--watch=5`: the option may have a value, which parseArgs does not know.
   const watch = args.map((word) => /^--watch(?:=(.*))?$/.exec(word)).find((match) => match !== null);
@@ -585,6 +554,40 @@ function parseStatus(args: readonly string[]): Command {
   };
 }
 
+/** Reads the arguments after the program's name. Throws {@link UsageError}. */
+export function parseArguments(argv: readonly string[]): Command {
+  const [first, ...rest] = argv;
+  switch (first) {
+    case undefined:
+    case 'help':
+      return { command: 'help', topic: rest[0] };
+    case '-h':
+    case '--help':
+      return { command: 'help', topic: undefined };
+    case '-V':
+    case '--version':
+      return { command: 'version' };
+    case 'lint':
+      return parseLint(rest);
+    case 'baseline':
+      return parseBaseline(rest);
+    case 'fit':
+      return parseFit(rest);
+    case 'status':
+      return parseStatus(rest);
+    case 'readiness':
+      return parseReadiness(rest);
+    case 'size':
+      return parseSize(rest);
+    case 'model':
+      return parseModel(rest);
+    case 'rules': {
+      const { values, positionals } = parse(rest, {
+        format: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      });
+      if (values.help === true) return { command: 'help', topic: 'rules' };
+      if (positionals.length > 0)
         throw new UsageError(
           `plimsoll rules takes no "${positionals[0] ?? ''}"; for one rule: plimsoll explain <rule>`,
         );
@@ -604,6 +607,4 @@ function parseStatus(args: readonly string[]): Command {
     default:
       throw new UsageError(`unknown command "${first}"; plimsoll --help lists the commands`);
   }
-    case 'status':
-      return parseStatus(rest);
 }

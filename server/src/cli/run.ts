@@ -29,6 +29,10 @@ export async function runCli(argv: readonly string[], host: Host): Promise<numbe
         const { modelCommand } = await import('./commands/model');
         return await modelCommand(command, host);
       }
+      case 'status': {
+        const { statusCommand } = await import('./commands/status');
+        return await statusCommand(command, host);
+      }
       case 'readiness':
         return readinessCommand(command, host);
       case 'rules':
@@ -42,10 +46,6 @@ export async function runCli(argv: readonly string[], host: Host): Promise<numbe
     } else {
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
       host.stderr.write(`plimsoll: internal error: ${detail}\n`);
-      case 'status': {
-        const { statusCommand } = await import('./commands/status');
-        return await statusCommand(command, host);
-      }
     }
     return 2;
   }

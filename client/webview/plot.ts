@@ -18,6 +18,11 @@ export interface PlotInput {
   readonly logarithmic: boolean;
 }
 
+/** The name of a threshold, with its value where the name does not have it. */
+export function thresholdText(label: string, value: number, { scale }: Chart): string {
+  return visible(/\d/.test(label) ? label : `${label} ${axisText(value, scale)}`);
+}
+
 /** The thresholds that are too far above the data to be drawn. */
 export function thresholdsAbove(chart: Chart, content: ChartContent): readonly Threshold[] {
   const values = content.lines.flatMap((line) => line.values.filter((value) => value !== null));
@@ -254,7 +259,7 @@ function drawThresholds(plot: uPlot, { chart, content }: PlotInput): void {
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
-    const text = visible(label);
+    const text = thresholdText(label, given, chart);
     const isLow = y - bbox.top < 14 * ratio;
     const baseline = isLow ? y + 11 * ratio : y - 3 * ratio;
     // A ground for the text, since lines run through it.

@@ -282,6 +282,8 @@ export function createLivePanel(
 
   async function openDemo(): Promise<void> {
     reveal();
+    // Its surge is minutes old.
+    if (connection?.kind !== 'demo') range = '15m';
     connect({ kind: 'demo' });
   }
 

@@ -6,7 +6,7 @@ import { axisText, clockText, timeText } from '../numbers';
 import { onPaletteChange } from '../palette';
 import { picture } from '../picture';
 import type { Plot } from '../plot';
-import { createPlot, lineStyle, thresholdsAbove } from '../plot';
+import { createPlot, lineStyle, thresholdsAbove, thresholdText } from '../plot';
 import { visible } from '../text';
 import { withItem } from '../ui-state';
 import type { MenuItem } from './menu';
@@ -153,9 +153,9 @@ function Drawn({
             </li>
           );
         })}
-        {above.map(({ label, source }) => (
+        {above.map(({ label, value, source }) => (
           <li key={label} class="threshold" title={visible(source)}>
-            {visible(label)} is above the axis
+            {thresholdText(label, value, chart)} is above the axis
           </li>
         ))}
       </ul>
@@ -221,7 +221,7 @@ function describe(chart: Chart, content: ChartContent): string {
     const text = (value: number): string => axisText(value, chart.scale);
     return `${visible(line.label)}: ${text(last)}, between ${text(Math.min(...known))} and ${text(Math.max(...known))}`;
   });
-  const limits = content.thresholds.map(({ label }) => visible(label));
+  const limits = content.thresholds.map(({ label, value }) => thresholdText(label, value, chart));
   const thresholds = limits.length === 0 ? '' : ` Thresholds: ${limits.join('; ')}.`;
   return `${visible(chart.title)}. ${lines.join('; ')}.${thresholds} Arrow keys move along the time axis.`;
 }

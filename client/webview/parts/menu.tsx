@@ -14,12 +14,15 @@ export function Menu({
   text,
   items,
   class: className = '',
+  isTabStop = true,
 }: {
   /** For screen readers and on hover. */
   readonly label: string;
   readonly text: string;
   readonly items: readonly MenuItem[];
   readonly class?: string;
+  /** Off in rows other than the one with the focus: Tab would lead through all of them. */
+  readonly isTabStop?: boolean;
 }) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
@@ -75,6 +78,7 @@ export function Menu({
         ref={button}
         type="button"
         class={`icon ${className}`}
+        tabIndex={isTabStop ? 0 : -1}
         aria-haspopup="menu"
         aria-controls={id}
         aria-label={label}

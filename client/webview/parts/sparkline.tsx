@@ -5,8 +5,12 @@
 export function Sparkline({ values }: { readonly values: readonly (number | null)[] }) {
   const known = values.filter((value) => value !== null);
   if (known.length < 2) return <div class="sparkline" />;
-  const low = Math.min(...known);
-  const high = Math.max(...known);
+  const least = Math.min(...known);
+  const most = Math.max(...known);
+  // Noise of a level line is not drawn as if it were a mountain: the height stands for a seventh of the value at least.
+  const room = Math.max(0, (Math.abs(most) / 7 - (most - least)) / 2);
+  const low = least - room;
+  const high = most + room;
   const x = (index: number): number => (index / Math.max(1, values.length - 1)) * width;
   // A level line is drawn in the middle.
   const y = (value: number): number =>

@@ -279,7 +279,20 @@ function BodyRow({
     >
       {columns.map((column, at) => (
         <td key={column.id} class={`cell-${column.kind}`}>
-          <CellText cell={row.cells[at]} column={column} />
+          {at === 0 && first !== undefined ? (
+            // The row has the keyboard: Enter does the same.
+            <button
+              type="button"
+              class="link"
+              tabIndex={-1}
+              title={visible(first.title)}
+              onClick={() => host.act(first.intent)}
+            >
+              <CellText cell={row.cells[at]} column={column} />
+            </button>
+          ) : (
+            <CellText cell={row.cells[at]} column={column} />
+          )}
         </td>
       ))}
       {hasActions && (
@@ -288,6 +301,7 @@ function BodyRow({
             <Menu
               label={`Actions for ${visible(row.cells[0]?.text ?? row.id)}`}
               text="⋯"
+              isTabStop={isTabbable}
               items={row.actions.map(({ title, intent }) => ({ title, run: () => host.act(intent) }))}
             />
           )}

@@ -28,9 +28,6 @@ function TileButton({ tile }: { readonly tile: Tile }) {
       onClick={() => host.act({ kind: 'show', target })}
     >
       <span class="tile-title">{visible(title)}</span>
-      <span class="tile-state">
-        <StateMark state={state} /> {visible(word)}
-      </span>
       {shown.kind === 'value' ? (
         <span class={isStale ? 'tile-value stale' : 'tile-value'}>{visible(shown.text)}</span>
       ) : (
@@ -39,6 +36,9 @@ function TileButton({ tile }: { readonly tile: Tile }) {
           {shown.whatToDo !== '' && <span class="todo"> {visible(shown.whatToDo)}</span>}
         </span>
       )}
+      <span class="tile-state">
+        <StateMark state={state} /> {visible(word)}
+      </span>
       <span class="tile-caption">
         {shown.kind === 'value' && shown.stale !== undefined ? visible(shown.stale) : visible(caption)}
       </span>

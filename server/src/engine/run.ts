@@ -4,6 +4,7 @@ import type { LiveLookup } from '../live/lookup';
 import type { LiveSnapshot } from '../live/snapshot';
 import { rules as allRules } from '../rules/index';
 import type { Fix, Needs, Place, Report, Rule, RuleContext, Severity } from '../rules/rule';
+import type { DefinedSchemas } from '../structure/definitions';
 import { noSchemas, type Schemas } from '../structure/schemas';
 import type { Structure } from '../structure/shape';
 import { mayMatter } from '../workspace/relevant-kinds';
@@ -12,6 +13,7 @@ import type { PlacedDocument, YamlDocument, YamlProblem } from '../yaml/document
 import type { Span } from '../yaml/node';
 import type { Config, Decision, Effective } from './config';
 import { effectiveConfig, isIgnored } from './config';
+import { definedObject, schemasOf } from './defined-objects';
 import type {
   FileEdit,
   Finding,
@@ -73,7 +75,7 @@ export function lint(
     rules: options.rules ?? allRules,
     provides: { workspace: options.provides?.workspace ?? true },
     live: options.live,
-    schemas: options.schemas ?? noSchemas,
+    schemas: schemasOf(workspace, options.schemas ?? noSchemas),
     errors: new Map(),
     elsewhere: new Map(),
   };
@@ -88,7 +90,7 @@ interface Session {
   readonly rules: readonly Rule[];
   readonly provides: { readonly workspace: boolean };
   readonly live: LiveLookup | undefined;
-  readonly schemas: Schemas;
+  readonly schemas: DefinedSchemas;
   readonly errors: Map<string, InternalError>;
   /** Whether a rule speaks about a resource of another file: worked out once. */
   readonly elsewhere: Map<string, Map<Resource, boolean>>;
@@ -139,7 +141,10 @@ function lintFile(session: Session, uri: string): FileResult {
   const fileLevel = effectiveConfig(config, { uri });
   for (const placed of file.documents) {
     const { document, index } = placed;
-    const resources = byDocument.get(index) ?? [];
+    const known = byDocument.get(index);
+    const other =
+      known === undefined ? definedObject(session.workspace, session.schemas, uri, placed) : undefined;
+    const resources = known ?? (other === undefined ? [] : [other]);
     if (resources.length === 0 && !isMeantForUs(document)) continue;
     const candidates = document.problems.flatMap((problem) =>
       problemCandidate(uri, placed, problem, fileLevel),

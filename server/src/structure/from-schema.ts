@@ -10,6 +10,8 @@ export interface StructuralSchema {
   readonly nullable?: boolean;
   readonly properties?: Readonly<Record<string, StructuralSchema>>;
   readonly required?: readonly string[];
+  /** Filled in before anything is found missing. */
+  readonly default?: unknown;
   readonly additionalProperties?: StructuralSchema | boolean;
   readonly items?: StructuralSchema;
   readonly enum?: readonly unknown[];
@@ -56,8 +58,11 @@ export function structureOf(schema: RootSchema): Structure {
   const object = (part: StructuralSchema): ObjectShape => ({
     type: 'object',
     fields: fieldsOf(part.properties ?? {}, read),
-    required: part.required ?? [],
-    open: part['x-kubernetes-preserve-unknown-fields'] === true || part.additionalProperties === true,
+    required: (part.required ?? []).filter((field) => part.properties?.[field]?.default === undefined),
+    open:
+      part['x-kubernetes-preserve-unknown-fields'] === true ||
+      part['x-kubernetes-embedded-resource'] === true ||
+      part.additionalProperties === true,
     nullable: part.nullable === true,
     minProperties: part.minProperties,
     maxProperties: part.maxProperties,

@@ -45,6 +45,8 @@ export interface Project {
   setFolders(folders: readonly ProjectFolder[], outside: ProjectFolder): void;
   /** The innermost workspace folder that a file is in. */
   folderOf(key: string): ProjectFolder;
+  /** What a cluster says has changed in a way that findings tell. */
+  liveChanged(): void;
   /** The text on disk of a manifest or a configuration file; `undefined`: it is gone, or not to be looked at. */
   setDisk(key: string, text: string | undefined): void;
   onDisk(): Iterable<string>;
@@ -206,6 +208,9 @@ export function createProject(buffers: Buffers): Project {
     },
     get folders() {
       return folders;
+    },
+    liveChanged() {
+      generation++;
     },
     setFolders(next, nextOutside) {
       generation++;

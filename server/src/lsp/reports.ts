@@ -5,6 +5,7 @@ import type { LintOptions } from '../engine/run';
 import { lint } from '../engine/run';
 import { ruleMeta } from '../engine/registry';
 import { mergeFile } from '../render/merge';
+import type { LiveLookup } from '../live/lookup';
 import type { Log } from './guard';
 import { describeError } from './guard';
 import type { DiagnosticAbilities } from './convert';
@@ -28,6 +29,8 @@ export interface Reports {
   /** Every key that {@link Reports.of} was ever asked about, and that has had diagnostics since. */
   everFound(): Iterable<string>;
   lintOptions(key: string): LintOptions;
+  /** What rules that need a cluster find in some files now, as text that changes when any of it does. */
+  liveFindings(keys: readonly string[]): string;
 }
 
 interface Kept {
@@ -44,7 +47,12 @@ export function createReports(
   project: Project,
   isOpen: (key: string) => boolean,
   abilities: () => DiagnosticAbilities,
-  known: { readonly rules?: LintOptions['rules']; readonly schemas?: LintOptions['schemas'] },
+  known: {
+    readonly rules?: LintOptions['rules'];
+    readonly schemas?: LintOptions['schemas'];
+    /** What a cluster says at the moment; nothing while none is looked at. */
+    readonly seen?: () => LiveLookup | undefined;
+  },
   log: Log,
   session: string,
 ): Reports {
@@ -61,11 +69,15 @@ export function createReports(
     const where = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
     log.error([`Internal error: rule ${error.rule} failed; its findings are missing`, ...where].join('\n'));
   };
-  const lintOptions = (key: string): LintOptions => ({
-    ...(known.rules === undefined ? {} : { rules: known.rules }),
-    ...(known.schemas === undefined ? {} : { schemas: known.schemas }),
-    provides: { workspace: project.folderOf(key).incomplete === undefined },
-  });
+  const lintOptions = (key: string): LintOptions => {
+    const live = known.seen?.();
+    return {
+      ...(known.rules === undefined ? {} : { rules: known.rules }),
+      ...(known.schemas === undefined ? {} : { schemas: known.schemas }),
+      ...(live === undefined ? {} : { live }),
+      provides: { workspace: project.folderOf(key).incomplete === undefined },
+    };
+  };
   const findingsOf = (key: string): readonly Finding[] => {
     if (project.isConfig(key))
       return project.folderOf(key).settings.enable ? project.configProblems(key) : [];
@@ -109,6 +121,16 @@ export function createReports(
     },
     everFound: () => found,
     lintOptions,
+    liveFindings(keys) {
+      const workspace = project.workspace();
+      const uris = keys.filter((key) => workspace.files.has(key) && project.isChecked(key));
+      const [first] = uris;
+      if (first === undefined || known.seen?.() === undefined) return '';
+      const result = lint(workspace, project.configFor, { ...lintOptions(first), uris });
+      result.internalErrors.forEach(tellCrash);
+      const found = result.files.flatMap(({ findings }) => findings);
+      return JSON.stringify(found.filter(({ rule }) => ruleMeta(rule)?.needs === 'live'));
+    },
   };
 }
 

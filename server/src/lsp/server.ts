@@ -61,6 +61,8 @@ import { createScanner, tooLarge } from './scanner';
 import { parseSettings } from './settings';
 import { codeLensText } from '../panel/code-lens';
 import { codeLenses } from './code-lens';
+import { liveLookup, type LiveLookup } from '../live/lookup';
+import { liveFilesOf } from './live-files';
 import type { LiveSources } from './live-reader';
 import { createPanelServer } from './panel';
 import { baseName, pathOfUri, uriKey, uriOfPath } from './uris';
@@ -146,7 +148,11 @@ export function createServer(connection: Connection, dependencies: ServerDepende
         tags: (shown.tagSupport ?? push?.tagSupport)?.valueSet ?? [],
       };
     },
-    dependencies,
+    {
+      ...(dependencies.rules === undefined ? {} : { rules: dependencies.rules }),
+      ...(dependencies.schemas === undefined ? {} : { schemas: dependencies.schemas }),
+      seen,
+    },
     log,
     dependencies.session,
   );
@@ -192,6 +198,8 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     snippets: () => (isOurClient ? [] : (dependencies.snippets?.() ?? [])),
   });
   let lensText = '';
+  let liveText = '';
+  let liveKeys: readonly string[] = [];
   const panel =
     dependencies.live === undefined
       ? undefined
@@ -213,8 +221,30 @@ export function createServer(connection: Connection, dependencies: ServerDepende
   });
   project.setFolders([], folderOf(undefined, parseSettings(undefined, isRule).settings));
 
+  /** What the cluster says about the object that the panel follows, for rules that need it. */
+  function seen(): LiveLookup | undefined {
+    const live = panel?.live();
+    return live === undefined ? undefined : liveLookup([live.snapshot]);
+  }
+
+  /**
+   * Findings about what the cluster says stand in the files of the followed object, its workload and its autoscaler.
+   * Everything is checked again only when they differ: the cluster is read every few seconds.
+   */
+  function liveFindingsChanged(): void {
+    const live = panel?.live();
+    const keys = live === undefined ? [] : liveFilesOf(project.workspace(), live.resource);
+    const text = reports.liveFindings(keys);
+    if (text === liveText && (text === '' || keys.join() === liveKeys.join())) return;
+    liveText = text;
+    liveKeys = keys;
+    project.liveChanged();
+    delivery.changed();
+  }
+
   /** What the cluster says has changed: the line above the workload is asked for again when it reads differently. */
   function liveChanged(): void {
+    liveFindingsChanged();
     const live = panel?.live();
     const now = dependencies.live?.now() ?? 0;
     const text = live === undefined ? '' : `${live.resource.uri} ${codeLensText(live.snapshot, now) ?? ''}`;

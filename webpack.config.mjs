@@ -248,17 +248,24 @@ export default (environment, argv) => {
   // The page of a rule that is gone must go too.
   client.output = {
     ...client.output,
-    clean: { keep: /^(?:server\.js|cli\.js|webview\.|schemas(?:\/|$)|THIRD-PARTY-NOTICES)/ },
+    clean: { keep: /^(?:server\.js|cli\.js|remote\.js|webview\.|schemas(?:\/|$)|THIRD-PARTY-NOTICES)/ },
   };
   client.plugins?.push(new RuleDocumentationPlugin());
 
   const server = bundle('server', './server/src/lsp/main.ts', 'server', production);
 
   const cli = bundle('cli', './server/src/cli/main.ts', 'server', production);
+  // What is read over the network is loaded when it is asked for: most runs ask for nothing.
+  cli.externals = [
+    ({ request }, callback) =>
+      /\/remote\/index$/.test(request ?? '') ? callback(undefined, 'commonjs ./remote.js') : callback(),
+  ];
   cli.plugins?.push(
     new webpack.BannerPlugin({ banner: '#!/usr/bin/env node', raw: true }),
     new ExecutablePlugin('cli.js'),
   );
 
-  return [client, server, cli, webview(production)];
+  const remote = bundle('remote', './server/src/remote/index.ts', 'server', production);
+
+  return [client, server, cli, remote, webview(production)];
 };

@@ -106,7 +106,7 @@ const layers: Readonly<Record<string, Layer>> = {
   files: { ours: [], packages: ['ignore', 'node:*'], pure: false },
   remote: {
     ours: ['yaml', 'kube', 'sizing'],
-    packages: ['node:*', '@huggingface/hub'],
+    packages: ['node:*', '@huggingface/hub', '@aws-sdk/client-ec2', '@aws-sdk/client-pricing'],
     pure: false,
   },
   sources: {

@@ -59,6 +59,12 @@ export interface ModelCommand {
   readonly format: 'text' | 'json';
 }
 
+export interface RefreshCommand {
+  readonly command: 'refresh-instances';
+  readonly region: string | undefined;
+  readonly output: string | undefined;
+}
+
 export interface FitCommand {
   readonly command: 'fit';
   readonly paths: readonly string[];
@@ -105,6 +111,7 @@ export type Command =
   | LintCommand
   | FitCommand
   | ModelCommand
+  | RefreshCommand
   | SizeCommand
   | RulesCommand
   | ExplainCommand
@@ -127,6 +134,7 @@ Commands:
   size <model>      Tell what a model needs, and where it fits; -f reads it from manifests
   baseline [paths]  Record the findings that are there, so that lint --baseline fails on new ones only
   model <repo>      Read a model's figures from the Hugging Face hub, for .plimsoll.yaml
+  refresh-instances Read instance types and prices of a region from AWS
   fit [paths]       Say on which instance types the workloads can run, at what price, and else why not
   readiness [paths] Go through the production-readiness checklist for each workload
   status [workload] Say how a workload in a cluster is doing, and what to do
@@ -211,6 +219,18 @@ Options:
 A token for gated and private models is read from HF_TOKEN, and another hub's address from HF_ENDPOINT.
 
 Exit codes: 0 read, 2 bad usage, or the hub or the configuration cannot be read
+`,
+  'refresh-instances': `Usage: plimsoll refresh-instances [--region <name>] [--output <path>]
+
+Reads instance types and on-demand prices of a region from AWS (ec2:DescribeInstanceTypes, pricing:GetProducts) and keeps
+them in .plimsoll/instance-types.json, which every command in that folder and the editor then use instead of the figures
+that are shipped. Credentials are those of the aws command: AWS_PROFILE, the environment, single sign-on.
+
+Options:
+  --region <name>           Of this region (default AWS_REGION, else us-east-1)
+  -o, --output <path>       Write to this file (default: where such a file is, else beside the nearest .plimsoll.yaml)
+
+Exit codes: 0 written, 2 bad usage, or AWS cannot be asked or the file not be written
 `,
   fit: `Usage: plimsoll fit [-f <path>]... [--workload <namespace/name>] [--format text|json]
 
@@ -451,6 +471,17 @@ function parseModel(args: readonly string[]): Command {
   };
 }
 
+function parseRefresh(args: readonly string[]): Command {
+  const { values, positionals } = parse(args, {
+    region: { type: 'string' },
+    output: { type: 'string', short: 'o' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (values.help === true) return { command: 'help', topic: 'refresh-instances' };
+  if (positionals.length > 0)
+    throw new UsageError(`plimsoll refresh-instances takes no "${positionals[0] ?? ''}"`);
+  return { command: 'refresh-instances', region: values.region, output: values.output };
+}
 
 function parseFit(args: readonly string[]): Command {
   const { values, positionals } = parse(args, {
@@ -581,6 +612,8 @@ export function parseArguments(argv: readonly string[]): Command {
       return parseSize(rest);
     case 'model':
       return parseModel(rest);
+    case 'refresh-instances':
+      return parseRefresh(rest);
     case 'rules': {
       const { values, positionals } = parse(rest, {
         format: { type: 'string' },

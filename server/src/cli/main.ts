@@ -75,7 +75,9 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function serve(): Promise<void> {
-  const { serveCells } = await import('./threads');
+  const [{ serveCells }, { takeCatalogue }] = await Promise.all([import('./threads'), import('./catalogue')]);
+  // The thread that started this one has said what is wrong with it, if anything is.
+  takeCatalogue(process.cwd());
   serveCells();
 }
 

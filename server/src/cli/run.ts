@@ -1,16 +1,25 @@
 import { help, parseArguments, UsageError } from './arguments';
+import { takeCatalogue } from './catalogue';
 import { explain } from './commands/explain';
 import { fitCommand } from './commands/fit';
 import { lintCommand } from './commands/lint';
 import { readinessCommand } from './commands/readiness';
 import { listRules } from './commands/rules';
 import { size } from './commands/size';
+import { printable } from './formats/text';
 import type { Host } from './host';
+
+/** Commands that ask for instance types. */
+const usesCatalogue: ReadonlySet<string> = new Set(['lint', 'size', 'fit', 'readiness']);
 
 /** Runs one command line. The result is the exit code: 0 clean, 1 findings, 2 bad usage or a failure. */
 export async function runCli(argv: readonly string[], host: Host): Promise<number> {
   try {
     const command = parseArguments(argv);
+    if (usesCatalogue.has(command.command)) {
+      const problem = takeCatalogue(host.cwd);
+      if (problem !== undefined) host.stderr.write(`plimsoll: ${printable(problem)}\n`);
+    }
     switch (command.command) {
       case 'help':
         host.stdout.write(help[command.topic ?? ''] ?? help[''] ?? '');
@@ -24,8 +33,11 @@ export async function runCli(argv: readonly string[], host: Host): Promise<numbe
         return size(command, host);
       case 'fit':
         return fitCommand(command, host);
+      case 'refresh-instances': {
+        const { refreshInstances } = await import('./commands/refresh-instances');
+        return await refreshInstances(command, host);
+      }
       case 'model': {
-        // What goes over the network is loaded for who asks for it.
         const { modelCommand } = await import('./commands/model');
         return await modelCommand(command, host);
       }

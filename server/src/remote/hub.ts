@@ -1,5 +1,5 @@
 import { describeModel, type DescribedModel, type ElementCounts } from '../sizing/models/from-config';
-import { RemoteError } from './remote-error';
+import { isRemoteError, RemoteError } from './remote-error';
 
 /** Where a model is read from, and as whom. */
 export interface HubRequest {
@@ -130,7 +130,7 @@ async function told<T>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof RemoteError) throw error;
+    if (isRemoteError(error)) throw error;
     const status = (error as { readonly statusCode?: unknown }).statusCode;
     const at = revision === undefined ? repository : `${repository} at ${revision}`;
     if (status === 401 || status === 403) {

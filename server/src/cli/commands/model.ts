@@ -4,8 +4,7 @@ import { modelEntry, withModel } from '../../engine/models-edit';
 import { whyUnreadable } from '../../files/errors';
 import { configName } from '../../files/text';
 import { formatBytes } from '../../kube/quantity';
-import { readHubModel } from '../../remote/hub';
-import { RemoteError } from '../../remote/remote-error';
+import { isRemoteError } from '../../remote/remote-error';
 import { estimate } from '../../sizing/memory/estimate';
 import { describeParameters } from '../../sizing/memory/loaded-weights';
 import type { DescribedModel } from '../../sizing/models/from-config';
@@ -27,6 +26,7 @@ export async function modelCommand(command: ModelCommand, host: Host): Promise<n
   const hubUrl = filled(host.env['HF_ENDPOINT']);
   let described: DescribedModel;
   try {
+    const { readHubModel } = await import('../../remote/index');
     described = await readHubModel({
       repository: command.repository,
       ...(command.revision === undefined ? {} : { revision: command.revision }),
@@ -34,7 +34,7 @@ export async function modelCommand(command: ModelCommand, host: Host): Promise<n
       ...(hubUrl === undefined ? {} : { hubUrl }),
     });
   } catch (error) {
-    if (error instanceof RemoteError) return fail(error.message);
+    if (isRemoteError(error)) return fail(error.message);
     throw error;
   }
   let writtenTo: string | undefined;

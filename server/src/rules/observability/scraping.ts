@@ -1,10 +1,12 @@
 import { portsOf, runningContainers } from '../../kube/containers';
 import type { PodTemplate } from '../../kube/pod-carriers';
 import type { Resource } from '../../kube/resource';
-import { labelsOf, readSelector, selects, type Labels } from '../../kube/selectors';
+import { labelsOf, readSelector, selects, type Labels, type LabelSelector } from '../../kube/selectors';
 import type { Truth } from '../../kube/truth';
 import type { Workspace } from '../../workspace/workspace';
 import { entryOf, getIn, isScalar, itemsIn, mapIn, scalarIn, textIn, type ScalarNode } from '../../yaml/node';
+import type { Place } from '../rule';
+import { addOnsOf } from './configuration';
 
 export const monitorKinds: readonly string[] = ['ServiceMonitor', 'PodMonitor'];
 
@@ -79,4 +81,73 @@ export function hasScrapeAnnotation(annotations: Labels): boolean {
       ),
     )
   );
+}
+
+/** A Prometheus that the operator runs, with the monitors that it takes. */
+export interface PrometheusServer {
+  readonly resource: Resource;
+  readonly at: Place;
+  /** `undefined` when it takes all, or that is only known later. */
+  readonly selector: LabelSelector | undefined;
+}
+
+/** Every Prometheus of the workspace: its own object, and the chart kube-prometheus-stack. */
+export function prometheusServers(workspace: Workspace, monitorKind: string): readonly PrometheusServer[] {
+  const key = monitorKind === 'PodMonitor' ? 'podMonitorSelector' : 'serviceMonitorSelector';
+  const own = workspace
+    .byKind('Prometheus', 'monitoring.coreos.com')
+    .filter(({ role }) => role === 'resource')
+    .map((resource): PrometheusServer => {
+      const spec = mapIn(resource.root, 'spec');
+      return {
+        resource,
+        at: entryOf(spec, key) ?? entryOf(resource.root, 'spec') ?? resource.root,
+        selector: readSelector(getIn(spec, key)),
+      };
+    });
+  const charts = ['HelmRelease', 'Application'].flatMap((kind) => workspace.byKind(kind));
+  return [...own, ...charts.flatMap((resource) => ofStack(resource, key) ?? [])];
+}
+
+const stack = 'kube-prometheus-stack';
+
+/**
+ * The chart's Prometheus takes what carries the name of the release, unless its values say otherwise
+ * (`serviceMonitorSelectorNilUsesHelmValues`, on by default).
+ */
+function ofStack(resource: Resource, key: string): PrometheusServer | undefined {
+  if (!resource.placed.document.text.includes(stack) || resource.role === 'kustomize-patch') return undefined;
+  const spec = mapIn(resource.root, 'spec');
+  const source = [mapIn(spec, 'source'), ...itemsIn(spec, 'sources')].find(
+    (each) => textIn(each, 'chart') === stack,
+  );
+  const isRelease = resource.kind === 'HelmRelease' && textIn(spec, 'chart', 'spec', 'chart') === stack;
+  if (!isRelease && source === undefined) return undefined;
+  const at = scalarIn(resource.root, 'metadata', 'name') ?? resource.root;
+  const unknown: PrometheusServer = { resource, at, selector: undefined };
+  const [addOn] = addOnsOf(resource).filter(({ name }) => name === stack);
+  const hasValues =
+    entryOf(spec, 'values') !== undefined ||
+    entryOf(spec, 'valuesFrom') !== undefined ||
+    entryOf(mapIn(source, 'helm'), 'values') !== undefined ||
+    entryOf(mapIn(source, 'helm'), 'valuesObject') !== undefined ||
+    entryOf(mapIn(source, 'helm'), 'valueFiles') !== undefined ||
+    entryOf(mapIn(source, 'helm'), 'parameters') !== undefined;
+  if (hasValues && (addOn === undefined || addOn.open)) return unknown;
+  const settings = mapIn(addOn?.tree.root, 'prometheus', 'prometheusSpec');
+  if (textIn(settings, `${key}NilUsesHelmValues`) === 'false') return unknown;
+  const written = mapIn(settings, key);
+  if (written !== undefined && written.entries.length > 0)
+    return { resource, at, selector: readSelector(written) };
+  const name = isRelease
+    ? (textIn(spec, 'releaseName') ??
+      (entryOf(spec, 'targetNamespace') === undefined ? resource.name : undefined))
+    : (textIn(source, 'helm', 'releaseName') ?? resource.name);
+  return name === undefined
+    ? unknown
+    : {
+        resource,
+        at,
+        selector: { terms: [{ key: 'release', operator: 'In', values: [name] }], open: false, empty: false },
+      };
 }

@@ -1,8 +1,8 @@
 import type { Resource } from '../../kube/resource';
-import { readSelector, selects } from '../../kube/selectors';
+import { selects } from '../../kube/selectors';
 import type { Workspace } from '../../workspace/workspace';
 import { podCarrierKinds, podTemplates } from '../../kube/pod-carriers';
-import { entryOf, getIn, mapIn, scalarIn } from '../../yaml/node';
+import { entryOf, mapIn, scalarIn } from '../../yaml/node';
 import { titleOf } from '../naming';
 import { isNamedByOverlay } from '../overlays';
 import { defineRule, type Report } from '../rule';
@@ -15,6 +15,7 @@ import {
   monitorSelects,
   objectLabels,
   podPortNames,
+  prometheusServers,
   servicePortNames,
 } from './scraping';
 
@@ -34,24 +35,16 @@ export default defineRule({
 
 /** Every Prometheus of the workspace asks for labels that the monitor does not have. */
 function unselected(workspace: Workspace, monitor: Resource): Report | undefined {
-  const key = monitor.kind === 'PodMonitor' ? 'podMonitorSelector' : 'serviceMonitorSelector';
-  const servers = workspace
-    .everywhere('Prometheus', 'monitoring.coreos.com')
-    .filter(({ role }) => role === 'resource');
+  const servers = prometheusServers(workspace, monitor.kind);
+  const [first] = servers;
   const labels = objectLabels(monitor);
-  let asked: Resource | undefined;
-  for (const server of servers) {
-    const selector = readSelector(getIn(server.root, 'spec', key));
-    // Without a selector it takes nothing, or, by the operator's chart, everything.
+  if (first === undefined) return undefined;
+  for (const { selector } of servers) {
     if (selector === undefined || selects(selector, labels) !== 'no') return undefined;
-    if (selector.terms.some(({ key: label }) => isNamedByOverlay(workspace, monitor, label)))
-      return undefined;
-    asked ??= server;
+    if (selector.terms.some(({ key }) => isNamedByOverlay(workspace, monitor, key))) return undefined;
   }
-  if (asked === undefined) return undefined;
-  const selector = readSelector(getIn(asked.root, 'spec', key));
-  const wanted = selector?.terms
-    .map(({ key: label, values }) => (values?.length === 1 ? `${label}=${values[0] ?? ''}` : label))
+  const wanted = first.selector?.terms
+    .map(({ key, values }) => (values?.length === 1 ? `${key}=${values[0] ?? ''}` : key))
     .join(', ');
   const metadata = mapIn(monitor.root, 'metadata');
   const at = entryOf(metadata, 'labels') ?? scalarIn(metadata, 'name') ?? scalarIn(monitor.root, 'kind');
@@ -59,14 +52,8 @@ function unselected(workspace: Workspace, monitor: Resource): Report | undefined
     ? undefined
     : {
         at,
-        message: `${titleOf(asked)} selects only monitors with ${wanted ?? 'other labels'}, which ${titleOf(monitor)} does not have: nothing is scraped`,
-        related: [
-          {
-            resource: asked,
-            at: entryOf(mapIn(asked.root, 'spec'), key) ?? asked.root,
-            message: 'What Prometheus selects',
-          },
-        ],
+        message: `${titleOf(first.resource)} selects only monitors with ${wanted ?? 'other labels'}, which ${titleOf(monitor)} does not have: nothing is scraped`,
+        related: [{ resource: first.resource, at: first.at, message: 'What Prometheus selects' }],
       };
 }
 

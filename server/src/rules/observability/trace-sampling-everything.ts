@@ -1,5 +1,6 @@
 import { isAiWorkload } from '../../kube/ai-workload';
 import { containers, envValue, type Container } from '../../kube/containers';
+import { modelServerOf } from '../../kube/model-server';
 import { podCarrierKinds, podTemplates } from '../../kube/pod-carriers';
 import type { Resource } from '../../kube/resource';
 import { replaceScalar } from '../../yaml/edit';
@@ -22,7 +23,7 @@ export default defineRule({
   check(resource, { report, workspace }) {
     const { text } = resource.placed.document;
     // Nearly no object has anything to do with tracing.
-    if (!/OTEL_TRACES_SAMPLER|sampler/.test(text)) return;
+    if (!/OTEL_TRACES_SAMPLER|sampler|otlp[-_](?:traces[-_])?endpoint/.test(text)) return;
     const found =
       resource.kind === 'Instrumentation'
         ? ofInstrumentation(resource)
@@ -63,6 +64,7 @@ function ofPods(resource: Resource): readonly Report[] {
 
 function ofContainer(resource: Resource, container: Container): Report | undefined {
   const sampler = envValue(container, 'OTEL_TRACES_SAMPLER');
+  if (sampler.state === 'absent') return byDefault(container);
   if (sampler.state !== 'known') return undefined;
   const argument = envValue(container, 'OTEL_TRACES_SAMPLER_ARG');
   if (argument.state === 'unknown') return undefined;
@@ -78,6 +80,18 @@ function ofContainer(resource: Resource, container: Container): Report | undefin
     at: node,
     message: `${containerTitle(container)} samples every trace (${sampler.text}${text === undefined || !isRatio ? '' : ` ${text}`}): ${consequence}`,
     fixes: [edits && { title: `Sample ${share}`, safe: false, edits }],
+    ...containerField(container),
+  };
+}
+
+/** A server that is told where traces go, and nothing else, samples all: the default is `parentbased_always_on`. */
+function byDefault(container: Container): Report | undefined {
+  const server = modelServerOf(container);
+  const endpoint = server?.arguments.get('otlp-traces-endpoint', ['otlp-endpoint']);
+  if (server === undefined || endpoint?.state !== 'known') return undefined;
+  return {
+    at: endpoint.at,
+    message: `${containerTitle(container)} (${server.title}) sends traces, and without OTEL_TRACES_SAMPLER it samples every one: ${consequence}`,
     ...containerField(container),
   };
 }

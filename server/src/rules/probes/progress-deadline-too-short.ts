@@ -2,15 +2,17 @@ import { isServing } from '../../kube/ai-workload';
 import { acceleratorsOfPod } from '../../kube/accelerators';
 import { probesOf, runningContainers } from '../../kube/containers';
 import { countAt } from '../../kube/count';
-import { podTemplates } from '../../kube/pod-carriers';
+import { modelServerOf } from '../../kube/model-server';
+import { podTemplates, type PodTemplate } from '../../kube/pod-carriers';
 import type { Probe } from '../../kube/probes';
 import { insertKey, replaceScalar } from '../../yaml/edit';
 import { entryOf, isScalar, mapIn } from '../../yaml/node';
-import { durationText } from '../cold-start/weights';
+import { coldStart, durationText } from '../cold-start/weights';
 import { titleOf } from '../naming';
 import { containerField } from '../resources/wording';
-import { defineRule } from '../rule';
+import { defineRule, type Place } from '../rule';
 import { budgetOf } from './load-budget';
+import { placeOf } from './place';
 
 /** `apps/v1 Deployment` and Argo's Rollout: seconds. */
 const defaultDeadline = 600;
@@ -38,38 +40,67 @@ export default defineRule({
     const deadline = countAt(resource, spec, field, defaultDeadline);
     // Without any replica nothing is rolled out.
     if (!deadline.known || template.replicas.value === 0) return;
-    let longest: { readonly probe: Probe; readonly budget: number; readonly name: string } | undefined;
-    for (const container of runningContainers(template)) {
-      const probe = probesOf(container).startup;
-      const budget = probe === undefined ? undefined : budgetOf(probe, 'startup');
-      if (probe !== undefined && budget !== undefined && budget > (longest?.budget ?? 0))
-        longest = { probe, budget, name: container.name };
-    }
-    if (longest === undefined || longest.budget + nodeSeconds <= deadline.value) return;
-    const { probe, budget, name } = longest;
-    const needed = Math.ceil((budget + nodeSeconds) / 60) * 60;
+    const start = slowestStart(template);
+    if (start === undefined || start.seconds + nodeSeconds <= deadline.value) return;
+    const needed = Math.ceil((start.seconds + nodeSeconds) / 60) * 60;
     const { document } = resource.placed;
     const edits =
       deadline.node === undefined
         ? insertKey(document, spec, field, needed, { before: 'template' })
         : replaceScalar(document, deadline.node, needed);
-    const threshold = entryOf(probe.node, 'failureThreshold')?.value;
     const written = deadline.node === undefined ? ' (the default)' : '';
+    const takes = durationText(start.seconds);
+    const how =
+      start.probe === undefined
+        ? `takes about ${takes} to load its model`
+        : `may take ${takes} to start by its startup probe`;
     report({
-      at: deadline.node ?? (isScalar(threshold) && threshold.value !== null ? threshold : probe.entry),
-      message: `A pod of ${titleOf(resource)} may take ${durationText(budget)} to start by its startup probe, and ${durationText(nodeSeconds)} for a new GPU node, but after ${durationText(deadline.value)}${written} the rollout counts as failed: "kubectl rollout status", Helm and Argo CD give up on it while it still loads`,
+      at: deadline.node ?? start.at,
+      message: `A pod of ${titleOf(resource)} ${how}, and ${durationText(nodeSeconds)} for a new GPU node, but after ${durationText(deadline.value)}${written} the rollout counts as failed: "kubectl rollout status", Helm and Argo CD give up on it while it still loads`,
       related:
-        deadline.node === undefined
+        deadline.node === undefined || start.probe === undefined
           ? []
-          : [{ resource, at: probe.entry, message: `The startup probe allows ${durationText(budget)}` }],
+          : [{ resource, at: start.probe.entry, message: `The startup probe allows ${takes}` }],
       fixes: [
         edits && {
-          title: `Allow ${needed} s (${Math.round(budget)} s to start and ${nodeSeconds} s for a node)`,
+          title: `Allow ${needed} s (${Math.round(start.seconds)} s to start and ${nodeSeconds} s for a node)`,
           safe: false,
           edits,
         },
       ],
-      ...containerField({ name }),
+      ...containerField({ name: start.name }),
     });
   },
 });
+
+interface Start {
+  readonly seconds: number;
+  readonly probe: Probe | undefined;
+  readonly name: string;
+  readonly at: Place;
+}
+
+/** What a startup probe allows; without one, how long the model takes to load. The slowest container decides. */
+function slowestStart(template: PodTemplate): Start | undefined {
+  let slowest: Start | undefined;
+  for (const container of runningContainers(template)) {
+    const { startup: probe } = probesOf(container);
+    const server = probe === undefined ? modelServerOf(container) : undefined;
+    const seconds =
+      probe === undefined
+        ? server === undefined
+          ? undefined
+          : coldStart(server, undefined)?.time.total.expected
+        : budgetOf(probe, 'startup');
+    if (seconds === undefined || seconds <= (slowest?.seconds ?? 0)) continue;
+    const threshold = entryOf(probe?.node, 'failureThreshold')?.value;
+    const at =
+      probe === undefined
+        ? placeOf(container)
+        : isScalar(threshold) && threshold.value !== null
+          ? threshold
+          : probe.entry;
+    slowest = { seconds, probe, name: container.name, at };
+  }
+  return slowest;
+}

@@ -46,13 +46,14 @@ function askAll(workspace: Workspace, uri: string, offset: number): void {
   referencesAt(workspace, uri, offset, true);
 }
 
-for (const folder of readdirSync(examples)) {
+// The pitfalls are smaller cuts of the same objects.
+for (const folder of ['broken', 'healthy']) {
   describe(`examples/${folder}`, () => {
     const files = filesOf(folder);
     const whole = Workspace.empty.withAll([...files].map(([uri, text]) => parseFile(uri, text)));
     for (const [uri, text] of files) {
       test(uri.slice('file:///ws/'.length), () => {
-        for (let length = 3; length <= text.length; length += 7) {
+        for (let length = 3; length <= text.length; length += 13) {
           const workspace = whole.with(parseFile(uri, text.slice(0, length)));
           askAll(workspace, uri, length);
           if (length % 5 !== 0) continue;

@@ -237,16 +237,23 @@ function makeReport(parts: Parts): Report {
       suppressed: suppressed.map((each) => ({ ...each, finding: locate.finding(each.finding) })),
     });
   };
+  const unmet = new Map<string, string>();
   for (const [uri, findings] of problems) add(uri, findings);
   for (const result of results) {
     add(result.uri, result.findings, result.suppressed);
     for (const { rule, document, why } of result.skipped) {
+      // A rule that lacks a cluster lacks it for every file.
+      if (rule !== undefined && document === undefined) {
+        unmet.set(rule, why);
+        continue;
+      }
       // What the configuration excludes is excluded on purpose; it is told only of a file that was asked for by name.
       if (rule === undefined && document === undefined && !explicit.has(result.uri)) continue;
       const where = document === undefined ? '' : ` (document ${document + 1})`;
       skipped.push({ path: displayPath(result.uri, host.cwd), rule, message: `${why}${where}` });
     }
   }
+  for (const [rule, why] of [...unmet].sort()) skipped.push({ path: undefined, rule, message: why });
   return {
     version: host.version,
     files: files.sort((a, b) => (a.path < b.path ? -1 : 1)),

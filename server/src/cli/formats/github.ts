@@ -35,7 +35,8 @@ export function formatGithub(report: Report): string {
     const where = path === undefined ? '' : ` file=${escapeProperty(path)}`;
     lines.push(`::error${where}::${escapeData(`internal error in ${rule ?? 'the engine'}: ${message}`)}`);
   }
-  for (const { path, message } of report.skipped) {
+  for (const { path, rule, message } of report.skipped) {
+    if (path === undefined && rule !== undefined) continue;
     const where = path === undefined ? '' : ` file=${escapeProperty(path)}`;
     lines.push(`::notice${where}::${escapeData(`skipped: ${message}`)}`);
   }

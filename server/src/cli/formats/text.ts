@@ -141,6 +141,8 @@ export function formatText(report: Report, color: boolean): string {
     );
   }
   for (const { path, rule, message } of report.skipped) {
+    // Rules that want a cluster are not run here, ever; reports for programs list them.
+    if (path === undefined && rule !== undefined) continue;
     out.push(
       `${paint.dim('skipped')} ${[path, rule].filter((part) => part !== undefined).join(' ')}: ${printable(message)}`,
     );

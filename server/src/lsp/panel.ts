@@ -67,6 +67,8 @@ export interface LiveView {
 export interface PanelServer {
   /** The newest, while the panel is open and follows an object of the files. */
   live(): LiveView | undefined;
+  /** The same while somebody looks: what is not read any more is no evidence for a finding. */
+  evidence(): LiveView | undefined;
   dispose(): void;
 }
 
@@ -202,6 +204,7 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
     if (!next.visible) stop();
     else if (reading === undefined) start(reader);
     tellModel();
+    features.changed();
   }
 
   async function connectTo(wish: PanelConnection | undefined): Promise<void> {
@@ -412,6 +415,9 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
   );
 
   return {
+    evidence() {
+      return session?.visible === true ? this.live() : undefined;
+    },
     live() {
       if (session?.connection === undefined) return undefined;
       const { resource, snapshot } = following ?? {};

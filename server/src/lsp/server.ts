@@ -28,6 +28,7 @@ import { explainRuleCommand, lintWorkspaceRequest, readinessRequest } from '../p
 import type { Settings } from '../protocol/settings';
 import { settingsSection } from '../protocol/settings';
 import { createBuffers } from './buffers';
+import { takeCatalogue } from './catalogue';
 import { codeActions, fixAllKind, sizingReportKind } from './code-actions';
 import { createDelivery } from './delivery';
 import { noSchemaTexts, type SchemaTexts } from '../schema/kinds';
@@ -223,7 +224,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
 
   /** What the cluster says about the object that the panel follows, for rules that need it. */
   function seen(): LiveLookup | undefined {
-    const live = panel?.live();
+    const live = panel?.evidence();
     return live === undefined ? undefined : liveLookup([live.snapshot]);
   }
 
@@ -232,7 +233,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
    * Everything is checked again only when they differ: the cluster is read every few seconds.
    */
   function liveFindingsChanged(): void {
-    const live = panel?.live();
+    const live = panel?.evidence();
     const keys = live === undefined ? [] : liveFilesOf(project.workspace(), live.resource);
     const text = reports.liveFindings(keys);
     if (text === liveText && (text === '' || keys.join() === liveKeys.join())) return;
@@ -559,7 +560,15 @@ export function createServer(connection: Connection, dependencies: ServerDepende
           guard.notification('workspace/didChangeWorkspaceFolders', foldersChanged),
         );
       }
-      ready = guard.background('loading the settings', async () => void (await queue.run(loadFolders)));
+      ready = guard.background('loading the settings', async () => {
+        // Answers rest on the catalogue from the first one on.
+        await takeCatalogue(
+          folderNames.flatMap(({ uri }) => pathOfUri(uri) ?? []),
+          fs,
+          log,
+        );
+        await queue.run(loadFolders);
+      });
       void ready.then(() => guard.background('scanning the workspace', async () => void (await scan())));
     }),
   );

@@ -110,6 +110,8 @@ export interface ServerOptions extends ClientOptions {
   readonly fs?: FileSystem;
   readonly rules?: readonly Rule[];
   readonly render?: Render;
+  /** What a cluster says; absent: there is no live panel. */
+  readonly live?: ServerDependencies['live'];
   /** Absent: none. */
   readonly schemaTexts?: SchemaTexts;
   readonly snippets?: ServerDependencies['snippets'];
@@ -187,6 +189,7 @@ export async function start(options: ServerOptions = {}): Promise<RunningServer>
     ...(options.schemaTexts === undefined ? {} : { schemaTexts: options.schemaTexts }),
     ...(options.snippets === undefined ? {} : { snippets: options.snippets }),
     ...(options.render === undefined ? {} : { render: options.render }),
+    ...(options.live === undefined ? {} : { live: options.live }),
   });
   serverConnection.listen();
   const client = await connect(new StreamMessageReader(toClient), new StreamMessageWriter(toServer), options);

@@ -10,6 +10,7 @@ import { openLivePanelDemo } from './commands/open-live-panel-demo';
 import { openRuleDocumentation } from './commands/open-rule-documentation';
 import { createReadinessPage, productionReadiness } from './commands/production-readiness';
 import { readModel } from './commands/read-model';
+import { refreshInstances } from './commands/refresh-instances';
 import { restartServer } from './commands/restart-server';
 import type { Services } from './commands/services';
 import { setHuggingFaceToken } from './commands/set-hugging-face-token';
@@ -53,6 +54,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand('plimsoll.readModel', (name?: unknown) =>
       readModel(services, context.secrets, cliOf(context), name),
     ),
+    commands.registerCommand('plimsoll.refreshInstances', () => refreshInstances(services, cliOf(context))),
     commands.registerCommand('plimsoll.setHuggingFaceToken', () => setHuggingFaceToken(context.secrets)),
     commands.registerCommand('plimsoll.createConfig', () => createConfig()),
     readinessPage,

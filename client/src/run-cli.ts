@@ -16,17 +16,20 @@ export type RunCli = (
   argv: readonly string[],
   environment: Readonly<Record<string, string>>,
   token: CancellationToken,
+  /** A folder in which it runs. */
+  folder?: string,
 ) => Promise<CliResult>;
 
 /** What is given in the environment stands in no list of processes and in no log. */
 export function cliOf(context: ExtensionContext): RunCli {
   const program = context.asAbsolutePath('dist/cli.js');
-  return (argv, environment, token) =>
+  return (argv, environment, token, folder) =>
     new Promise((resolve, reject) => {
       const child = fork(program, argv, {
         silent: true,
         env: { ...process.env, ...environment },
         execArgv: [],
+        ...(folder === undefined ? {} : { cwd: folder }),
         timeout: patience,
       });
       let stdout = '';

@@ -90,7 +90,7 @@ describe('the setting plimsoll.render', () => {
       () => calls === 2 && client.statuses.at(-1)?.findings.error === 1,
     );
     assert.deepEqual(await found(client, uri), ['request-above-limit:11']);
-    assert.match((await client.pull(uri)).items[0]?.message ?? '', /6Gi/);
+    assert.match(JSON.stringify((await client.pull(uri)).items[0]?.message), /6Gi/);
     // Off again: the file as it stands.
     client.settings[uriOf(root)] = {};
     await client.settingsChanged();

@@ -14,7 +14,7 @@ import { parseFile } from '../../server/src/yaml/parse';
 
 const root = join(__dirname, '../..');
 const corpus = join(root, '../shared/corpus');
-const configuration: ConfigurationTexts = { kind: 'found', texts: new Map(), layers: {} };
+const configuration: ConfigurationTexts = { kind: 'found', texts: new Map(), layers: {}, bases: new Map() };
 
 function textsBelow(folder: string): FileText[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

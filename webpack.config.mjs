@@ -214,6 +214,33 @@ function bundle(name, entry, project, production) {
 }
 
 /**
+ * Clients of clusters and of AWS, bundles of their own: what asks neither does not read them. By the name of the file
+ * below `server/src/sources/sdk/`, which is loaded with `import()`.
+ */
+const clients = { kubernetes: 'kubernetes-client', aws: 'aws-clients' };
+
+/** @param {boolean} production */
+function clientBundles(production) {
+  return Object.entries(clients).map(([file, name]) => {
+    const configuration = bundle(name, `./server/src/sources/sdk/${file}.ts`, 'server', production);
+    // Its files import each other by the hundred, for what is not used here.
+    configuration.module?.rules?.push({ test: /[\\/]@kubernetes[\\/]client-node[\\/]/, sideEffects: false });
+    return configuration;
+  });
+}
+
+/**
+ * @param {{ request?: string }} asked
+ * @param {(error?: null | Error, result?: string) => void} callback
+ */
+const clientsApart = ({ request }, callback) => {
+  const file = /^\.\/sdk\/(\w+)$/.exec(request ?? '')?.[1];
+  const name = Object.entries(clients).find(([key]) => key === file)?.[1];
+  if (name === undefined) callback();
+  else callback(undefined, `commonjs ./${name}.js`);
+};
+
+/**
  * The page of the live panel: one script and one style sheet, for a browser.
  *
  * @param {boolean} production
@@ -248,17 +275,21 @@ export default (environment, argv) => {
   // The page of a rule that is gone must go too.
   client.output = {
     ...client.output,
-    clean: { keep: /^(?:server\.js|cli\.js|remote\.js|webview\.|schemas(?:\/|$)|THIRD-PARTY-NOTICES)/ },
+    clean: {
+      keep: /^(?:(?:server|cli|remote|kubernetes-client|aws-clients)\.js|webview\.|schemas(?:\/|$)|THIRD-PARTY-NOTICES)/,
+    },
   };
   client.plugins?.push(new RuleDocumentationPlugin());
 
   const server = bundle('server', './server/src/lsp/main.ts', 'server', production);
+  server.externals = clientsApart;
 
   const cli = bundle('cli', './server/src/cli/main.ts', 'server', production);
   // What is read over the network is loaded when it is asked for: most runs ask for nothing.
   cli.externals = [
     ({ request }, callback) =>
       /\/remote\/index$/.test(request ?? '') ? callback(undefined, 'commonjs ./remote.js') : callback(),
+    clientsApart,
   ];
   cli.plugins?.push(
     new webpack.BannerPlugin({ banner: '#!/usr/bin/env node', raw: true }),
@@ -267,5 +298,5 @@ export default (environment, argv) => {
 
   const remote = bundle('remote', './server/src/remote/index.ts', 'server', production);
 
-  return [client, server, cli, remote, webview(production)];
+  return [client, server, cli, remote, webview(production), ...clientBundles(production)];
 };

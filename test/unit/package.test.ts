@@ -49,8 +49,10 @@ test('the VSIX holds these files and no other', async () => {
     'client/walkthrough/lint.md',
     'client/walkthrough/share.md',
     'dist/THIRD-PARTY-NOTICES.txt',
+    'dist/aws-clients.js',
     'dist/cli.js',
     'dist/client.js',
+    'dist/kubernetes-client.js',
     'dist/remote.js',
     'dist/server.js',
     'dist/webview.css',
@@ -85,7 +87,9 @@ test('the npm package holds the command line and no other', () => {
       'LICENSE',
       'README.md',
       'dist/THIRD-PARTY-NOTICES.txt',
+      'dist/aws-clients.js',
       'dist/cli.js',
+      'dist/kubernetes-client.js',
       'dist/remote.js',
       'package.json',
       'schemas/config.schema.json',
@@ -99,7 +103,14 @@ test('the command line starts with a shebang, and no bundle names a machine path
   build();
   const text = (name: string) => readFileSync(join(root, 'dist', name), 'utf8');
   assert.ok(text('cli.js').startsWith('#!/usr/bin/env node\n'));
-  for (const name of ['cli.js', 'client.js', 'server.js', 'webview.js']) {
+  for (const name of [
+    'cli.js',
+    'client.js',
+    'server.js',
+    'webview.js',
+    'aws-clients.js',
+    'kubernetes-client.js',
+  ]) {
     assert.ok(!text(name).includes(root), `${name} contains ${root}`);
     assert.ok(!text(name).includes('sourceMappingURL'), `${name} refers to a source map`);
   }

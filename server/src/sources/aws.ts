@@ -35,7 +35,7 @@ export function credentialsOf(
     try {
       if (provider === undefined) {
         quietSdk();
-        const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+        const { defaultProvider } = await import('./sdk/aws');
         provider = defaultProvider(profile === undefined ? {} : { profile });
       }
       const found = await provider();
@@ -107,7 +107,7 @@ export function createSigner(
 ): Signer {
   return {
     sign: async (url) => {
-      const { SignatureV4 } = await import('@smithy/signature-v4');
+      const { SignatureV4 } = await import('./sdk/aws');
       const { accessKeyId, secretAccessKey, sessionToken } = await credentials();
       const signer = new SignatureV4({
         service,

@@ -62,23 +62,23 @@ export function cloudWatchApi(
   };
   let metrics:
     | Promise<{
-        readonly sdk: typeof import('@aws-sdk/client-cloudwatch');
+        readonly sdk: typeof import('./sdk/aws');
         readonly client: CloudWatchClient;
       }>
     | undefined;
   let logs:
     | Promise<{
-        readonly sdk: typeof import('@aws-sdk/client-cloudwatch-logs');
+        readonly sdk: typeof import('./sdk/aws');
         readonly client: CloudWatchLogsClient;
       }>
     | undefined;
   const metricsClient = () =>
-    (metrics ??= load(() => import('@aws-sdk/client-cloudwatch')).then((sdk) => ({
+    (metrics ??= load(() => import('./sdk/aws')).then((sdk) => ({
       sdk,
       client: new sdk.CloudWatchClient(common),
     })));
   const logsClient = () =>
-    (logs ??= load(() => import('@aws-sdk/client-cloudwatch-logs')).then((sdk) => ({
+    (logs ??= load(() => import('./sdk/aws')).then((sdk) => ({
       sdk,
       client: new sdk.CloudWatchLogsClient(common),
     })));

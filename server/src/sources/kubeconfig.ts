@@ -38,7 +38,7 @@ export interface KubeContext {
  * context wins, as kubectl has it. Throws a {@link SourceError} that says which file cannot be used.
  */
 export async function loadKubeconfig({ kubeconfig, context, env }: KubeconfigChoice): Promise<KubeConfig> {
-  const { KubeConfig } = await import('@kubernetes/client-node');
+  const { KubeConfig } = await import('./sdk/kubernetes');
   const config = new KubeConfig();
   const listed = (kubeconfig ?? env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
   const home = env['HOME'] ?? env['USERPROFILE'];

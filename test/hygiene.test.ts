@@ -68,7 +68,7 @@ const layers: Readonly<Record<string, Layer>> = {
   kube: { ours: ['yaml'], packages: [], pure: true },
   sizing: { ours: ['yaml', 'kube'], packages: [], pure: true },
   workspace: { ours: ['yaml', 'kube'], packages: [], pure: true },
-  structure: { ours: ['yaml', 'kube'], packages: [], pure: true },
+  structure: { ours: ['yaml', 'kube'], packages: ['@marcbachmann/cel-js'], pure: true },
   live: { ours: ['yaml', 'kube'], packages: [], pure: true },
   autoscale: { ours: ['yaml', 'kube'], packages: [], pure: true },
   rules: {

@@ -37,6 +37,9 @@ export const supersedes: readonly Supersedes[] = [
   { exact: 'host-ram-below-model', softer: 'shared-memory-above-limit', cause: 'container' },
   { exact: 'keda-trigger-invalid', softer: 'keda-query-many-series', cause: 'field' },
   { exact: 'gpu-request-differs-from-limit', softer: 'request-above-limit', cause: 'field' },
+  // The same rules, in words of ours, with fixes, and without the definition.
+  { exact: 'nodepool-invalid', softer: 'validation-rule-failed', cause: 'resource' },
+  { exact: 'nodeclass-invalid', softer: 'validation-rule-failed', cause: 'resource' },
   { exact: 'quantity-out-of-range', softer: 'suspicious-quantity', cause: 'field' },
   { exact: 'quantity-out-of-range', softer: 'request-above-limit', cause: 'container' },
   { exact: 'quantity-out-of-range', softer: 'gpu-request-differs-from-limit', cause: 'container' },

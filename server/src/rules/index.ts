@@ -166,6 +166,7 @@ import unboundedMemoryVolume from './model/unbounded-memory-volume';
 import unknownField from './structure/unknown-field';
 import unknownMetricName from './metrics/unknown-metric-name';
 import unknownNodeLabel from './placement/unknown-node-label';
+import validationRuleFailed from './structure/validation-rule-failed';
 import valueMalformed from './structure/value-malformed';
 import valueNotAllowed from './structure/value-not-allowed';
 import valueOutOfRange from './structure/value-out-of-range';
@@ -345,6 +346,7 @@ export const rules: readonly Rule[] = [
   unknownField,
   unknownMetricName,
   unknownNodeLabel,
+  validationRuleFailed,
   valueMalformed,
   valueNotAllowed,
   valueOutOfRange,
@@ -525,6 +527,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'unknown-field': 'structure',
   'unknown-metric-name': 'metrics',
   'unknown-node-label': 'placement',
+  'validation-rule-failed': 'structure',
   'value-malformed': 'structure',
   'value-not-allowed': 'structure',
   'value-out-of-range': 'structure',

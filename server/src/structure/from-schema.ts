@@ -1,4 +1,11 @@
-import { patternOf, type Fields, type ObjectShape, type Shape, type Structure } from './shape';
+import {
+  patternOf,
+  type Fields,
+  type ObjectShape,
+  type ValidationRule,
+  type Shape,
+  type Structure,
+} from './shape';
 
 /**
  * The part of a JSON Schema that says what the API server checks. Definitions are referred to as
@@ -28,6 +35,7 @@ export interface StructuralSchema {
   readonly 'x-kubernetes-int-or-string'?: boolean;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
   readonly 'x-kubernetes-embedded-resource'?: boolean;
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
   /** Of ours: an empty text stands for the default. */
   readonly 'x-empty-is-default'?: boolean;
 }
@@ -69,6 +77,12 @@ export function structureOf(schema: RootSchema): Structure {
   });
 
   const read = (part: StructuralSchema): Shape => {
+    const shape = unruled(part);
+    const rules = part['x-kubernetes-validations'];
+    return rules === undefined || shape.type === 'any' ? shape : { ...shape, rules };
+  };
+
+  const unruled = (part: StructuralSchema): Shape => {
     if (part.$ref !== undefined) {
       const shape = resolve(part.$ref.replace('#/definitions/', ''));
       return part.nullable === true && shape.type !== 'any' ? { ...shape, nullable: true } : shape;
@@ -138,11 +152,22 @@ export function structureOf(schema: RootSchema): Structure {
   return {
     decoding: schema['x-decoding'] ?? 'custom',
     root: root.type === 'object' ? root : object({}),
+    ruled: hasRules(schema),
   };
 }
 
 function pattern({ pattern: source }: StructuralSchema): ReturnType<typeof patternOf> | undefined {
   return source === undefined ? undefined : patternOf(source);
+}
+
+function hasRules(schema: RootSchema): boolean {
+  const inside = (part: StructuralSchema | boolean | undefined): boolean =>
+    typeof part === 'object' &&
+    (part['x-kubernetes-validations'] !== undefined ||
+      inside(part.items) ||
+      inside(part.additionalProperties) ||
+      Object.values(part.properties ?? {}).some(inside));
+  return inside(schema) || Object.values(schema.definitions ?? {}).some(inside);
 }
 
 function lazy<T>(make: () => T): () => T {
@@ -160,6 +185,7 @@ function fieldsOf(
   return {
     names,
     has: (name) => parts.has(name),
+    defaultOf: (name) => parts.get(name)?.default,
     get: (name) => {
       const known = made.get(name);
       if (known !== undefined) return known;

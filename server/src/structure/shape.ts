@@ -18,14 +18,30 @@ export interface AnyShape {
   readonly type: 'any';
 }
 
+/** A rule in the Common Expression Language that a definition has for a value, `x-kubernetes-validations`. */
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message?: string;
+  /** An expression that makes the message. */
+  readonly messageExpression?: string;
+  /** The field that the rule is about, below the value that it is on: `.spec.replicas`. */
+  readonly fieldPath?: string;
+}
+
+interface Ruled {
+  readonly rules?: readonly ValidationRule[];
+}
+
 /** The fields of an object; a shape is made when it is first asked for. */
 export interface Fields {
+  /** What is filled in when the field is not there; `undefined` for nothing. */
+  defaultOf(name: string): unknown;
   get(name: string): Shape | undefined;
   has(name: string): boolean;
   readonly names: readonly string[];
 }
 
-export interface ObjectShape {
+export interface ObjectShape extends Ruled {
   readonly type: 'object';
   readonly fields: Fields;
   readonly required: readonly string[];
@@ -37,7 +53,7 @@ export interface ObjectShape {
 }
 
 /** Keys that the author chooses, such as labels. */
-export interface MapShape {
+export interface MapShape extends Ruled {
   readonly type: 'map';
   readonly values: Shape;
   readonly nullable: boolean;
@@ -45,7 +61,7 @@ export interface MapShape {
   readonly maxProperties: number | undefined;
 }
 
-export interface ListShape {
+export interface ListShape extends Ruled {
   readonly type: 'list';
   readonly items: Shape;
   readonly nullable: boolean;
@@ -53,7 +69,7 @@ export interface ListShape {
   readonly maxItems: number | undefined;
 }
 
-export interface StringShape {
+export interface StringShape extends Ruled {
   readonly type: 'string';
   readonly enum: readonly string[] | undefined;
   /** An empty text is the default here, beside the values of `enum`. */
@@ -73,7 +89,7 @@ export interface Pattern {
   test(text: string): boolean | undefined;
 }
 
-export interface NumberShape {
+export interface NumberShape extends Ruled {
   readonly type: 'integer' | 'number';
   /** How many bits a whole number may have; absent for any. */
   readonly bits: 32 | 64 | undefined;
@@ -82,20 +98,20 @@ export interface NumberShape {
   readonly nullable: boolean;
 }
 
-export interface BooleanShape {
+export interface BooleanShape extends Ruled {
   readonly type: 'boolean';
   readonly nullable: boolean;
 }
 
 /** A number or a text, such as a port or a percentage. */
-export interface IntOrStringShape {
+export interface IntOrStringShape extends Ruled {
   readonly type: 'int-or-string';
   readonly pattern: Pattern | undefined;
   readonly nullable: boolean;
 }
 
 /** An amount, such as `16Gi`. */
-export interface QuantityShape {
+export interface QuantityShape extends Ruled {
   readonly type: 'quantity';
   readonly nullable: boolean;
 }
@@ -110,6 +126,8 @@ export interface Structure {
    */
   readonly decoding: 'typed' | 'custom';
   readonly root: ObjectShape;
+  /** Some part of it has rules. */
+  readonly ruled: boolean;
 }
 
 export function patternOf(source: string): Pattern {

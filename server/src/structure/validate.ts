@@ -1,6 +1,7 @@
 import { parseQuantity } from '../kube/quantity';
 import type { Entry, MapNode, ScalarNode, SequenceNode, YamlNode } from '../yaml/node';
 import { entryOf, isMap, isNull } from '../yaml/node';
+import { checkRules } from './rules';
 import type { ListShape, MapShape, NumberShape, ObjectShape, Shape, StringShape, Structure } from './shape';
 
 /** Something that the API server refuses for its form, on the key or value at fault. */
@@ -44,6 +45,14 @@ export type Fault =
       readonly node: YamlNode;
       readonly entry: Entry | undefined;
       readonly limit: Limit;
+      readonly path: FaultPath;
+    }
+  | {
+      readonly code: 'rule-failed';
+      /** The value that the rule is on, or the field below it that the rule names. */
+      readonly node: YamlNode;
+      readonly entry: Entry | undefined;
+      readonly message: string;
       readonly path: FaultPath;
     }
   | {
@@ -99,6 +108,9 @@ export function validate(root: MapNode, structure: Structure, options: ValidateO
   };
   checkObject(walk, root, undefined, structure.root);
   if (options.complete && !root.open && options.nameless !== true) checkName(walk, root);
+  // The API server asks the rules only about what is well-formed.
+  if (options.complete && structure.ruled && walk.faults.length === 0)
+    checkRules(root, structure, walk.faults);
   return walk.faults;
 }
 

@@ -28,11 +28,9 @@ function singular(list: string): string {
   return /[^s]s$/.test(list) ? list.slice(0, -1) : list;
 }
 
+/** Field names are written as they are: only words of ours start a sentence with a capital. */
 export function capital(text: string): string {
-  // Field names are written as they are: only words of ours start a sentence.
-  return /^(container|initContainer|volume|port|metric|item) /.test(text)
-    ? text.charAt(0).toUpperCase() + text.slice(1)
-    : text;
+  return /^[a-z]+ ("|\d)/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }
 
 function nodeAt(resource: Resource, path: FaultPath): YamlNode | undefined {

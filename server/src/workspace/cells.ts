@@ -24,7 +24,15 @@ export interface Cell {
  * Kinds that a rule may look for without regard to directories: what makes nodes, and what watches a cluster, is often
  * a repository of its own.
  */
-const seenEverywhere = ['NodePool', 'EC2NodeClass', 'NodeClass', 'ClusterConfig', 'Prometheus'] as const;
+const seenEverywhere = [
+  'NodePool',
+  'EC2NodeClass',
+  'NodeClass',
+  'ClusterConfig',
+  'ClusterPolicy',
+  'Prometheus',
+  'PrometheusRule',
+] as const;
 export type SeenEverywhere = (typeof seenEverywhere)[number];
 
 /** Looked for in the text, which finds too much (a NodeClaim's `nodeClassRef`) and never too little. */

@@ -5,7 +5,6 @@ import {
 import { lookupMetric } from '../../kube/metric-names/lookup';
 import { triggersOf } from '../../kube/keda/read-triggers';
 import type { Resource } from '../../kube/resource';
-import type { Index } from '../../workspace/indexes';
 import type { Workspace } from '../../workspace/workspace';
 import { scalarIn, textIn } from '../../yaml/node';
 import { listWords } from '../placement/words';
@@ -48,7 +47,7 @@ function unknownName(workspace: Workspace, resource: Resource, mention: MetricMe
     return onlyInCloudWatch(mention);
   const found = lookupMetric(name);
   if (found === undefined || found.state === 'old') return undefined;
-  if (workspace.index(recorded).get(name).length > 0) return undefined;
+  if (recorded(workspace).has(name)) return undefined;
   const then =
     source === 'relabeling'
       ? 'nothing is kept'
@@ -94,16 +93,18 @@ function unknownName(workspace: Workspace, resource: Resource, mention: MetricMe
   }
 }
 
+const recordedNames = new WeakMap<Workspace, ReadonlySet<string>>();
+
 /** Names that recording rules of the workspace make. */
-const recorded: Index<Resource> = {
-  read: ({ resources }, add) => {
-    for (const resource of resources) {
-      if (resource.kind !== 'PrometheusRule') continue;
-      for (const { record } of ruleExpressions(resource)) if (record !== undefined) add(record, resource);
-    }
-  },
-  uriOf: ({ uri }) => uri,
-};
+function recorded(workspace: Workspace): ReadonlySet<string> {
+  let names = recordedNames.get(workspace);
+  if (names === undefined) {
+    const rules = workspace.everywhere('PrometheusRule', 'monitoring.coreos.com');
+    names = new Set(rules.flatMap(ruleExpressions).flatMap(({ record }) => record ?? []));
+    recordedNames.set(workspace, names);
+  }
+  return names;
+}
 
 /** What DCGM exporter and Neuron monitor call it. */
 const elsewhere: readonly (readonly [RegExp, string])[] = [

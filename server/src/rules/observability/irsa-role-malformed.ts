@@ -11,7 +11,7 @@ const annotation = 'eks.amazonaws.com/role-arn';
 const roleArn = /^arn:aws(?:-[a-z]+)*:iam::\d{12}:role\/[\w+=,.@/-]+$/;
 
 /** What somebody is meant to fill in, in README files and examples. */
-const placeholder = /[<>*]|\bX{4,}|\.\.\.|\$|ACCOUNT|YOUR|REPLACE|CHANGE_?ME|TODO|_ID\b|REGION|%/i;
+const placeholder = /[<>*]|\bX{4,}|\.\.\.|\$|ACCOUNT|YOUR|REPLACE|CHANGE_?ME|_ID\b|REGION|%/i;
 
 /** Access keys as IAM makes them: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html */
 const accessKeyId = /^A[KS]IA[A-Z0-9]{16}$/;

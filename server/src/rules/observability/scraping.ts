@@ -91,11 +91,11 @@ export interface PrometheusServer {
   readonly selector: LabelSelector | undefined;
 }
 
-/** Every Prometheus of the workspace: its own object, and the chart kube-prometheus-stack. */
-export function prometheusServers(workspace: Workspace, monitorKind: string): readonly PrometheusServer[] {
-  const key = monitorKind === 'PodMonitor' ? 'podMonitorSelector' : 'serviceMonitorSelector';
+/** Every Prometheus of the workspace, and those of the chart kube-prometheus-stack around a monitor. */
+export function prometheusServers(workspace: Workspace, monitor: Resource): readonly PrometheusServer[] {
+  const key = monitor.kind === 'PodMonitor' ? 'podMonitorSelector' : 'serviceMonitorSelector';
   const own = workspace
-    .byKind('Prometheus', 'monitoring.coreos.com')
+    .everywhere('Prometheus', 'monitoring.coreos.com')
     .filter(({ role }) => role === 'resource')
     .map((resource): PrometheusServer => {
       const spec = mapIn(resource.root, 'spec');
@@ -105,7 +105,7 @@ export function prometheusServers(workspace: Workspace, monitorKind: string): re
         selector: readSelector(getIn(spec, key)),
       };
     });
-  const charts = ['HelmRelease', 'Application'].flatMap((kind) => workspace.byKind(kind));
+  const charts = ['HelmRelease', 'Application'].flatMap((kind) => aroundIn(workspace, monitor, kind));
   return [...own, ...charts.flatMap((resource) => ofStack(resource, key) ?? [])];
 }
 

@@ -35,7 +35,7 @@ export default defineRule({
 
 /** Every Prometheus of the workspace asks for labels that the monitor does not have. */
 function unselected(workspace: Workspace, monitor: Resource): Report | undefined {
-  const servers = prometheusServers(workspace, monitor.kind);
+  const servers = prometheusServers(workspace, monitor);
   const [first] = servers;
   const labels = objectLabels(monitor);
   if (first === undefined) return undefined;

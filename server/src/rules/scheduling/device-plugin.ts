@@ -3,8 +3,8 @@ import { containers, envValue } from '../../kube/containers';
 import { podTemplates } from '../../kube/pod-carriers';
 import type { Resource } from '../../kube/resource';
 import { scalarText } from '../../kube/scalar-text';
-import type { Index } from '../../workspace/indexes';
 import { areRivals } from '../../workspace/layout';
+import { valuesKind } from '../../workspace/relevant-kinds';
 import type { Workspace } from '../../workspace/workspace';
 import { entryOf, isScalar, itemsIn, mapIn, scalarIn, textIn, type MapNode } from '../../yaml/node';
 import { addOnsOf, configTexts, ownTree, treeInText, type ConfigTree } from '../observability/configuration';
@@ -37,27 +37,28 @@ export interface PluginConfiguration {
 
 const telltale = /mig[-_.]?strategy|timeSlicing|\bmps\b|\bmig:|device-plugin/i;
 
-const configurations: Index<PluginConfiguration> = {
-  read: ({ resources }, add) => {
-    for (const resource of resources) {
-      if (resource.role === 'kustomize-patch' || !telltale.test(resource.placed.document.text)) continue;
-      const found = readConfiguration(resource);
-      if (found.migStrategy !== undefined || found.sharing.length > 0) add('', found);
-    }
-  },
-  uriOf: ({ resource }) => resource.uri,
-};
+const memo = new WeakMap<Resource, PluginConfiguration>();
+
+function configurationOf(resource: Resource): readonly PluginConfiguration[] {
+  if (resource.role === 'kustomize-patch' || !telltale.test(resource.placed.document.text)) return [];
+  let known = memo.get(resource);
+  if (known === undefined) memo.set(resource, (known = readConfiguration(resource)));
+  return known.migStrategy !== undefined || known.sharing.length > 0 ? [known] : [];
+}
+
+/** Kinds that hold a configuration beside the operator's own object, which may be in a repository of the cluster. */
+const kinds: readonly string[] = ['ConfigMap', 'HelmRelease', 'Application', valuesKind, 'DaemonSet'];
 
 /**
- * Configurations of the device plugin for the nodes of an object: those around it, in any namespace, else those of the
- * workspace that are no variant of another environment.
+ * Configurations of the device plugin for the nodes of an object: those around it, in any namespace, and else the
+ * ClusterPolicies of the workspace that are no variant of another environment.
  */
 export function pluginConfigurations(workspace: Workspace, from: Resource): readonly PluginConfiguration[] {
-  const all = workspace.index(configurations).get('');
-  if (all.length === 0) return [];
-  const around = new Set(workspace.around(from));
-  const near = all.filter(({ resource }) => around.has(resource.scope));
-  return near.length > 0 ? near : all.filter(({ resource }) => !areRivals(resource.scope, from.scope));
+  const anywhere = { ...from, namespace: undefined };
+  const policies = workspace
+    .everywhere('ClusterPolicy', 'nvidia.com')
+    .filter(({ scope }) => !areRivals(scope, from.scope));
+  return [...kinds.flatMap((kind) => workspace.near(anywhere, kind)), ...policies].flatMap(configurationOf);
 }
 
 function readConfiguration(resource: Resource): PluginConfiguration {

@@ -9,6 +9,8 @@ import { placements } from '../../sizing/placements';
 import type { Resource } from '../../kube/resource';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Related, type Severity } from '../rule';
+import { mayBePatched } from '../overlays';
+import { neuronShortage, type NeuronShortage } from './neuron-memory';
 import { choiceText, gpuMayBePatched, gpuText, servingIn, serversOf } from './servings';
 
 export default defineRule({
@@ -21,6 +23,23 @@ export default defineRule({
   check(resource, { report, workspace, models }) {
     for (const server of serversOf(resource)) {
       const serving = servingIn(workspace, server, models);
+      const shortage = serving === undefined ? undefined : neuronShortage(workspace, serving);
+      if (serving !== undefined && shortage !== undefined && server.model.state === 'known') {
+        if (gpuMayBePatched(workspace, resource)) continue;
+        if (mayBePatched(workspace, resource, 'aws.amazon.com/')) continue;
+        report({
+          at: server.model.at,
+          severity: shortage.named ? 'error' : 'warning',
+          message: neuronMessage(server, serving, shortage),
+          evidence: [
+            ...serving.model.reasons,
+            `${shortage.device.label}: ${shortage.device.source}`,
+            ...serving.assumptions,
+          ],
+          ...containerField(server.container),
+        });
+        continue;
+      }
       const judged = serving === undefined ? undefined : judge(serving);
       if (serving === undefined || judged === undefined || server.model.state !== 'known') continue;
       if (gpuMayBePatched(workspace, resource)) continue;
@@ -35,6 +54,19 @@ export default defineRule({
     }
   },
 });
+
+function neuronMessage(
+  server: ModelServer,
+  { name, config }: Serving,
+  { weights, precision, memory, asked, device, named }: NeuronShortage,
+): string {
+  const needs =
+    config === undefined
+      ? `at least ${formatBytes(weights)} of weights, even at 8 bit for each`
+      : `${formatBytes(weights)} of weights (${precision})`;
+  const has = `${asked} ${named ? `of ${device.label}` : `of ${device.label}, the largest there is,`}`;
+  return `${containerTitle(server.container)} loads ${name}: ${needs}, but ${has} ${asked.startsWith('1 ') ? 'has' : 'have'} ${formatBytes(memory)}; the server runs out of device memory while it loads`;
+}
 
 interface Judged {
   readonly severity: Severity;

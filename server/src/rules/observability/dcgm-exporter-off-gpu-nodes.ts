@@ -1,6 +1,6 @@
 import { nodeDemandOf } from '../../kube/requirements';
 import { isAbsent } from '../../kube/resource';
-import { entryOf, isMap, isSequence } from '../../yaml/node';
+import { entryOf, isMap, isNull, isSequence } from '../../yaml/node';
 import { titleOf } from '../naming';
 import { mayBePatched } from '../overlays';
 import { defineRule } from '../rule';
@@ -30,7 +30,9 @@ export default defineRule({
       !(isSequence(tolerations) && tolerations.items.length === 0 && !tolerations.open);
     if (chooses && tolerates) return;
     const selector = entryOf(spec, 'nodeSelector')?.value;
-    const isOpen = isMap(selector) && (selector.open || selector.entries.some(({ key }) => key.unknown));
+    const isOpen =
+      !isNull(selector) &&
+      (!isMap(selector) || selector.open || selector.entries.some(({ key }) => key.unknown));
     if (isOpen) return;
     // Templates may add either.
     if (spec.open || mayBePatched(workspace, resource, chooses ? 'tolerations' : 'nodeSelector')) return;

@@ -107,8 +107,8 @@ interface History {
   current: Scrape;
   /** What `current` is compared with. */
   previous: Scrape | undefined;
-  /** Becomes `previous` once it is old enough. */
-  next: Scrape | undefined;
+  /** Pages to be compared with, the oldest first, half a window apart. */
+  bases: readonly Scrape[];
   names: readonly string[];
   usedAt: number;
 }
@@ -370,22 +370,19 @@ async function askPod(reader: Reader, pod: KeptPod): Promise<void> {
 }
 
 function remember(state: State, key: string, scrape: Scrape, names: readonly string[], now: number): void {
-  const history = state.histories.get(key);
-  if (history === undefined) {
-    state.histories.set(key, { current: scrape, previous: undefined, next: scrape, names, usedAt: now });
-    return;
-  }
-  // `previous` is the newest page that is a window old, else the oldest there is.
-  if (history.previous === undefined) {
-    history.previous = history.current;
-    history.next = scrape;
-  } else if (history.next !== undefined && scrape.at - history.next.at >= windowMs) {
-    history.previous = history.next;
-    history.next = scrape;
-  }
-  history.current = scrape;
-  history.names = names;
-  history.usedAt = now;
+  const bases = state.histories.get(key)?.bases ?? [];
+  // The newest page that is a window old, else the oldest there is.
+  const old = bases.filter(({ at }) => scrape.at - at >= windowMs);
+  const previous = old.at(-1) ?? bases[0];
+  const kept = previous === undefined ? bases : bases.slice(bases.indexOf(previous));
+  const last = kept.at(-1);
+  state.histories.set(key, {
+    current: scrape,
+    previous,
+    bases: last === undefined || scrape.at - last.at >= windowMs / 2 ? [...kept, scrape] : kept,
+    names,
+    usedAt: now,
+  });
 }
 
 /** Names of ports that metrics are usually behind, the likeliest first. */

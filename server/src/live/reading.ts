@@ -81,12 +81,3 @@ export type Part<T> = { readonly kind: 'known'; readonly value: T; readonly at: 
 export function absent(why: AbsentReason, message: string, more: Partial<Absent> = {}): Absent {
   return { kind: 'absent', why, message, ...more };
 }
-
-export function isReading(observed: Observed | undefined): observed is Reading {
-  return observed?.kind === 'reading';
-}
-
-/** The value, or nothing; never zero for nothing. */
-export function valueOf(observed: Observed | undefined): number | undefined {
-  return observed?.kind === 'reading' ? observed.value : undefined;
-}

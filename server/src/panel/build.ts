@@ -6,6 +6,7 @@ import { evaluateAlarms } from '../live/alarms';
 import type { Baseline } from '../live/baseline';
 import { workloadCost } from '../live/cost';
 import { countText, listed, quantityText } from '../live/format';
+import { recentFailures } from '../live/pods';
 import type { Instant } from '../live/reading';
 import type { LiveSnapshot } from '../live/snapshot';
 import { defaultThresholds } from '../live/thresholds';
@@ -82,7 +83,8 @@ export function buildPanelModel(
     ...(baseline === undefined ? {} : { baseline }),
   });
   const { readings } = context;
-  const verdict = verdictView(verdictOf(context), places, now);
+  const [failing] = recentFailures(readings.pods ?? [], now, triageWindow);
+  const verdict = verdictView(verdictOf(context), places, now, failing?.container.name);
   const cost = workloadCost(readings, nodePrices(spotPriceFactor === undefined ? {} : { spotPriceFactor }));
   const { duration } = ranges[live.want.range];
   const window = { from: now - duration, to: now };

@@ -6,7 +6,7 @@ import { onGrid } from '../live/readings';
 import type { Readings } from '../live/readings';
 import type { ThresholdId, Thresholds } from '../live/thresholds';
 import { thresholds as meta, thresholdSource } from '../live/thresholds';
-import { unitOf, vocabulary } from '../live/vocabulary';
+import { unitOf } from '../live/vocabulary';
 import type { MetricId } from '../live/vocabulary';
 import { ranges } from '../live/want';
 import type {
@@ -504,8 +504,4 @@ export function scaleOf(unit: Unit, largest: number): AxisScale {
     case 'dollars-per-hour':
       return { suffix: '$/h', factor: 1 };
   }
-}
-
-export function meaningOf(metric: MetricId): string {
-  return vocabulary[metric].meaning;
 }

@@ -43,7 +43,7 @@ export interface PanelModel {
   readonly markdown: string;
 }
 
-/** How grave something is. Always shown as a word as well ({@link stateWords}). */
+/** How grave something is. Always shown as a word as well. */
 export type State = 'good' | 'info' | 'warning' | 'critical' | 'unknown';
 
 export interface PanelTitle {

@@ -64,14 +64,6 @@ export function sentence(text: string): string {
   return text === '' ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-export const stateWords: Readonly<Record<State, string>> = {
-  good: 'good',
-  info: 'note',
-  warning: 'warning',
-  critical: 'critical',
-  unknown: 'unknown',
-};
-
 export const stateRank: Readonly<Record<State, number>> = {
   critical: 0,
   warning: 1,
@@ -79,10 +71,6 @@ export const stateRank: Readonly<Record<State, number>> = {
   unknown: 3,
   good: 4,
 };
-
-export function worst(states: readonly State[]): State {
-  return states.reduce<State>((a, b) => (stateRank[b] < stateRank[a] ? b : a), 'good');
-}
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 

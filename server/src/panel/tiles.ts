@@ -154,7 +154,12 @@ function vram(context: TileContext): Tile {
     id: 'vram',
     title: 'VRAM',
     ...common(context, 'gpu.memory.usage', observed, 'neither'),
-    caption: [amounts, usage.total > 1 ? 'fullest GPU' : ''].filter((part) => part !== '').join(', '),
+    caption: [
+      usage.total > 1 ? 'fullest GPU' : '',
+      amounts === '' || usage.total <= 1 ? amounts : `${amounts} in all`,
+    ]
+      .filter((part) => part !== '')
+      .join(', '),
     ...level(observed, (value) =>
       value > vramLimit
         ? { state: 'critical', word: 'at risk' }

@@ -1,13 +1,19 @@
-import { durationText, provenanceText, whenText } from '../live/format';
+import { durationText, provenanceText } from '../live/format';
 import type { Evidence } from '../live/verdict/condition';
 import type { NextStep } from '../live/verdict/table';
 import type { Holding, Verdict } from '../live/verdict/verdict';
 import type { Instant } from '../live/reading';
-import type { Action, EvidenceChip, VerdictView } from './model';
+import type { Action, EvidenceChip, Place, VerdictView } from './model';
 import type { Places } from './places';
 import { sentence } from './shown';
 
-export function verdictView(verdict: Verdict, places: Places, now: Instant): VerdictView {
+/** @param failing the container that was killed or crashes, if one does */
+export function verdictView(
+  verdict: Verdict,
+  places: Places,
+  now: Instant,
+  failing: string | undefined,
+): VerdictView {
   return {
     name: verdict.name,
     state: verdict.gravity,
@@ -15,7 +21,7 @@ export function verdictView(verdict: Verdict, places: Places, now: Instant): Ver
     sentence: sentence(verdict.sentence),
     ...sinceText(verdict, now),
     evidence: verdict.evidence.map((evidence) => chipOf(evidence, verdict, now)),
-    next: actionsOf(verdict, places),
+    next: actionsOf(verdict, places, failing),
     also: verdict.also.map(({ name, word, gravity, sentence: text }) => ({
       name,
       word,
@@ -61,28 +67,31 @@ const targets: Readonly<Record<NextStep, string>> = {
   'open-replicas': 'scaling',
 };
 
-/** Steps as controls: lines of the file where it has them, else what the panel shows about it. */
-function actionsOf({ next, also }: Verdict, places: Places): readonly Action[] {
-  const actions = [...next, ...also.flatMap((one) => one.next.slice(0, 1))].map(({ step, title }): Action => {
-    const place =
-      step === 'open-memory-limit'
-        ? places.memoryLimit(undefined)
-        : step === 'open-maximum'
-          ? places.maximum
-          : step === 'open-replicas'
-            ? places.replicas
-            : step === 'open-engine-arguments'
-              ? places.arguments
-              : undefined;
-    if (place !== undefined) return { title, intent: { kind: 'open-place', place } };
-    const shown = step.startsWith('open-') ? title.replace(/^Open /, 'Show what is about ') : title;
-    return { title: shown, intent: { kind: 'show', target: targets[step] } };
+/** Steps as controls: lines of the file where it has them, and what the panel shows. */
+function actionsOf({ next, also }: Verdict, places: Places, failing: string | undefined): readonly Action[] {
+  const steps = [...next, ...also.flatMap((one) => one.next.slice(0, 1))];
+  const actions = steps.flatMap(({ step, title }): readonly Action[] => {
+    if (step.startsWith('show') || step === 'triage') {
+      return [{ title, intent: { kind: 'show', target: targets[step] } }];
+    }
+    const place = placeOf(step, places, failing);
+    return place === undefined ? [] : [{ title, intent: { kind: 'open-place', place } }];
   });
   const seen = new Set<string>();
   return actions.filter(({ title }) => !seen.has(title) && seen.add(title) !== undefined).slice(0, 4);
 }
 
-/** For a status bar and screen readers: `Queue-saturated: 40 requests wait ...`. */
-export function verdictLine(view: VerdictView, now: Instant, at: Instant): string {
-  return `${view.word}: ${view.sentence}${view.since === undefined ? '' : `, ${view.since}`} (${whenText(at, now)})`;
+function placeOf(step: NextStep, places: Places, failing: string | undefined): Place | undefined {
+  switch (step) {
+    case 'open-memory-limit':
+      return places.memoryLimit(failing);
+    case 'open-maximum':
+      return places.maximum;
+    case 'open-replicas':
+      return places.replicas;
+    case 'open-engine-arguments':
+      return places.arguments;
+    default:
+      return undefined;
+  }
 }

@@ -318,10 +318,3 @@ function nothingObserved(window: number): Absent {
     source: 'engine-metrics',
   });
 }
-
-/** Names as the engines of the workload export them, for rules about names that no engine has. */
-export function exportedNames(scrapes: readonly Scrape[]): readonly string[] {
-  const names = new Set<string>();
-  for (const { samples } of scrapes) for (const { name } of samples) names.add(name);
-  return [...names].sort();
-}

@@ -12,6 +12,7 @@ interface Reported {
     readonly path: string;
     readonly findings: readonly {
       readonly rule: string;
+      readonly related: readonly { readonly path: string; readonly region: { readonly startLine: number } }[];
       readonly message: string;
       readonly startLine: number;
     }[];
@@ -89,6 +90,25 @@ describe('the same application, rendered by the real programs', () => {
   );
 
   test(
+    'components, patches within patches, and operations stand where they are written',
+    {
+      skip: kustomize === undefined ? whyMissing('kustomize') : false,
+    },
+    async (t) => {
+      const found = places(await lint(folder(t, nested), '.', pathOf(kustomize ?? ''), '--render'));
+      for (const each of [
+        'probe-port-unknown comp/probe.yaml:13',
+        'irsa-role-malformed mid/kustomization.yaml:16',
+        'tensor-parallel-exceeds-gpus top/kustomization.yaml:9',
+        'toleration-invalid top/kustomization.yaml:18',
+        'missing-cpu-request base/a.yaml:12',
+      ]) {
+        assert.ok(found.includes(each), `${each} is not among:\n${found.join('\n')}`);
+      }
+    },
+  );
+
+  test(
     'a build that fails is told in its own words, and the files are judged as they stand',
     {
       skip: kustomize === undefined ? whyMissing('kustomize') : false,
@@ -123,6 +143,35 @@ describe('the same application, rendered by the real programs', () => {
       assert.deepEqual(places(await lint(root, '.', pathOf(helm ?? ''), '--render')), [
         'request-above-limit box/templates/pod.yaml:11',
       ]);
+    },
+  );
+
+  test(
+    'loops, named templates, subcharts and whole maps of values stand where they are written',
+    {
+      skip: helm === undefined ? whyMissing('helm') : false,
+    },
+    async (t) => {
+      const report = await lint(folder(t, looped), '.', pathOf(helm ?? ''), '--render');
+      const found = places(report);
+      for (const each of [
+        'request-above-limit chat/templates/models.yaml:22',
+        'host-ram-below-model chat/templates/models.yaml:24',
+        'gpus-left-idle chat/templates/models.yaml:25',
+        'toleration-invalid chat/templates/models.yaml:15',
+        'probe-port-unknown chat/templates/models.yaml:17',
+        'hpa-min-above-max chat/charts/sub/templates/hpa.yaml:8',
+      ]) {
+        assert.ok(found.includes(each), `${each} is not among:\n${found.join('\n')}`);
+      }
+      const values = (rule: string): readonly string[] =>
+        report.files
+          .flatMap(({ findings }) => findings.filter((finding) => finding.rule === rule))
+          .flatMap(({ related }) => related.filter(({ path }) => path.endsWith('values.yaml')))
+          .map(({ path, region }) => `${path}:${region.startLine}`);
+      assert.deepEqual([...new Set(values('probe-port-unknown'))], ['chat/values.yaml:12']);
+      assert.deepEqual([...new Set(values('toleration-invalid'))], ['chat/values.yaml:16']);
+      assert.deepEqual(values('hpa-min-above-max'), ['chat/charts/sub/values.yaml:2']);
     },
   );
 
@@ -247,3 +296,161 @@ describe('programs that misbehave', () => {
     assert.match(env, /^GIT_ALLOW_PROTOCOL=none$/m);
   });
 });
+
+const nested = {
+  'base/a.yaml': `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat
+spec:
+  replicas: 1
+  selector: { matchLabels: { app: chat } }
+  template:
+    metadata: { labels: { app: chat } }
+    spec:
+      containers:
+        - name: proxy
+          image: envoyproxy/envoy:v1.35.0
+        - name: vllm
+          image: vllm/vllm-openai:v0.11.0
+          args:
+            - --model=Qwen/Qwen2.5-7B-Instruct
+          ports: [{ name: http, containerPort: 8000 }]
+          resources:
+            limits: { memory: 48Gi, nvidia.com/gpu: 1 }
+`,
+  'base/kustomization.yaml': `resources: [a.yaml]
+`,
+  'comp/kustomization.yaml': `apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+  - path: probe.yaml
+`,
+  'comp/probe.yaml': `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat
+spec:
+  template:
+    spec:
+      containers:
+        - name: vllm
+          readinessProbe:
+            httpGet:
+              path: /health
+              port: web
+`,
+  'mid/kustomization.yaml': `namePrefix: mid-
+resources: [../base]
+components: [../comp]
+patchesStrategicMerge:
+  - |-
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata:
+      name: chat
+    spec:
+      template:
+        spec:
+          containers:
+            - name: vllm
+              env:
+                - name: AWS_ACCESS_KEY_ID
+                  value: AKIAIOSFODNN7EXAMPLE
+`,
+  'top/kustomization.yaml': `nameSuffix: -x
+resources:
+  - ../mid
+patches:
+  - target: { kind: Deployment, name: .*chat }
+    patch: |-
+      - op: add
+        path: /spec/template/spec/containers/0/args/-
+        value: --tensor-parallel-size=4
+      - op: replace
+        path: /spec/template/spec/containers/0/resources/limits/memory
+        value: 8Gi
+      - op: add
+        path: /spec/template/spec/tolerations
+        value:
+          - key: nvidia.com/gpu
+            operator: Exists
+            value: "true"
+            effect: NoSchedule
+`,
+};
+
+const looped = {
+  'chat/Chart.yaml': `apiVersion: v2
+name: chat
+version: 1.0.0
+`,
+  'chat/charts/sub/Chart.yaml': `apiVersion: v2
+name: sub
+version: 1.0.0
+`,
+  'chat/charts/sub/templates/hpa.yaml': `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: {{ .Release.Name }}
+spec:
+  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: {{ .Release.Name }}-large }
+  minReplicas: {{ .Values.min }}
+  maxReplicas: {{ .Values.max }}
+`,
+  'chat/charts/sub/values.yaml': `min: 4
+max: 2
+`,
+  'chat/templates/_pod.tpl': `{{- define "chat.container" -}}
+- name: vllm
+  image: vllm/vllm-openai:v0.11.0
+  args: [--model=Qwen/Qwen2.5-7B-Instruct]
+  ports: [{ name: http, containerPort: 8000 }]
+{{- end }}
+`,
+  'chat/templates/models.yaml': `{{- range .Values.models }}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ $.Release.Name }}-{{ .name }}
+spec:
+  selector:
+    matchLabels: { app: {{ .name }} }
+  template:
+    metadata:
+      labels: { app: {{ .name }} }
+    spec:
+      {{- with $.Values.tolerations }}
+      tolerations: {{- toYaml . | nindent 8 }}
+      {{- end }}
+      containers:
+        {{- include "chat.container" $ | nindent 8 }}
+          {{- toYaml $.Values.probe | nindent 10 }}
+          resources:
+            requests:
+              memory: 8Gi
+            limits:
+              memory: {{ .memory }}
+              nvidia.com/gpu: {{ .gpus }}
+{{- end }}
+`,
+  'chat/values.yaml': `models:
+  - name: small
+    gpus: 1
+    memory: 48Gi
+  - name: large
+    gpus: 2
+    memory: 4Gi
+probe:
+  readinessProbe:
+    httpGet:
+      path: /health
+      port: web
+tolerations:
+  - key: nvidia.com/gpu
+    operator: Exists
+    value: "true"
+    effect: NoSchedule
+`,
+};

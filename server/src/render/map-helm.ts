@@ -1,7 +1,7 @@
 import type { Resource } from '../kube/resource';
 import { join } from '../workspace/paths';
 import type { RelatedPlace } from '../engine/finding';
-import { getIn, isMap, isScalar, type YamlNode } from '../yaml/node';
+import { getIn, isMap, isScalar, type Span, type YamlNode } from '../yaml/node';
 import { bestMatch, objectsIn, placeOf, type SourceObject } from './source-object';
 import { land, type Landing, type Target } from './steps';
 import type { ReadSource, RenderedText, SourcePlace } from './types';
@@ -44,28 +44,35 @@ const expression = /\{\{-?([^]*?)-?\}\}/g;
 /** Where the values hold what fills in a hole of a template. */
 function valuesBehind(
   { path, placed }: SourceObject,
-  { hole, depth }: Landing,
+  { hole, depth, at }: Landing,
   target: Target,
   { unit, values }: RenderedText,
   read: ReadSource,
 ): readonly RelatedPlace[] {
   if (hole === undefined) return [];
   const rest: Target = { ...target, steps: target.steps.slice(depth) };
+  // Of a map that is there, a value fills in a part only.
+  if (rest.steps.length === 0 && target.scalar === undefined) return [];
   const files = [
     ...(values === undefined ? [] : [values]),
     join(chartOf(path, unit.directory), 'values.yaml'),
   ];
   const found = new Map<string, RelatedPlace>();
-  for (const keys of namedValues(placed.document.text, hole)) {
+  // What a template writes around the value, such as an item that it starts, the value does not have.
+  const ways = [rest, ...[1, 2].map((skipped) => ({ ...rest, steps: rest.steps.slice(skipped) }))];
+  for (const keys of namedValues(placed.document.text, {
+    start: Math.min(at.start, hole.start),
+    end: hole.end,
+  })) {
     for (const candidate of files) {
       const file = read(candidate);
       const document = file?.documents[0];
       const node: YamlNode | undefined = getIn(document?.document.root, ...keys);
       if (file === undefined || document === undefined || node === undefined) continue;
-      const landing = land(node, rest);
+      const landing = ways.map((way) => land(node, way)).find(({ exact }) => exact) ?? land(node, rest);
       if (!landing.exact && !isPartOf(node, rest)) continue;
-      const at = landing.depth === 0 && !isMap(node) ? node : landing.at;
-      const span = { start: at.start + document.offset, end: at.end + document.offset };
+      const place = landing.depth === 0 && !isMap(node) ? node : landing.at;
+      const span = { start: place.start + document.offset, end: place.end + document.offset };
       found.set(`${file.uri} ${span.start}`, {
         uri: file.uri,
         at: span,
@@ -95,7 +102,7 @@ function chartOf(template: string, directory: string): string {
 }
 
 /** The keys of the values that the expressions of a hole name, `.` within `with` included. */
-function namedValues(text: string, hole: YamlNode): readonly (readonly string[])[] {
+function namedValues(text: string, hole: Span): readonly (readonly string[])[] {
   const found: string[][] = [];
   const slice = text.slice(hole.start, Math.max(hole.end, nextLineEnd(text, hole.end)));
   const add = (written: string): void => {

@@ -126,7 +126,9 @@ function step(node: YamlNode, at: Span, target: Target, depth: number): Landing 
     for (const { key, value } of node.entries) if (key.text === wanted.key) consider(value, key);
     return best;
   }
-  if (node.kind !== 'sequence') return stuck;
+  // An item that a template starts (`- {{ include ... }}`) and the text goes on with reads as the map of what is written.
+  if (node.kind === 'map' && node.open) consider(node, at);
+  if (node.kind !== 'sequence') return best;
   const same = wanted.id === undefined ? [] : node.items.filter((item) => idOf(item) === wanted.id);
   for (const item of same) consider(item, item);
   // The value of an argument or of a name can be filled in, or overwritten: then the place in the list tells.

@@ -57,6 +57,7 @@ test('the VSIX holds these files and no other', async () => {
     'dist/server.js',
     'dist/webview.css',
     'dist/webview.js',
+    'docs/permissions.md',
     'images/editor.png',
     'images/icon.png',
     'package.json',

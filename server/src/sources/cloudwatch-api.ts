@@ -34,7 +34,7 @@ export interface CloudWatchAccess extends AwsAccess {
 }
 
 /** The actions of IAM, and on what. */
-const actions = {
+export const actions = {
   getMetricData: ['cloudwatch:GetMetricData', '*'],
   describeAlarms: ['cloudwatch:DescribeAlarms', '*'],
   startQuery: ['logs:StartQuery', 'the log groups that are queried'],

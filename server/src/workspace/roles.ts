@@ -131,8 +131,11 @@ function standsAlone(layout: Layout, path: string, root: MapNode, kind: string):
   if (underKustomization(layout, path) || patchFile.test(baseNameOf(path)) || /\/patches\//.test(path))
     return false;
   if (root.open) return false;
-  const spec = getIn(root, 'spec');
-  if (isNull(spec) || (isMap(spec) && spec.entries.length === 0 && !spec.open)) return true;
+  const parts = [['spec'], podSpecs[kind] ?? ['spec', 'template', 'spec']].map((path) =>
+    getIn(root, ...path),
+  );
+  if (isNull(parts[0]) || parts.some((part) => isMap(part) && part.entries.length === 0 && !part.open))
+    return true;
   return (marksOfWhole[kind] ?? selector).every((mark) => !isNull(getIn(root, ...mark)));
 }
 

@@ -236,3 +236,19 @@ describe('pods', () => {
     }
   });
 });
+
+describe('eksctl', () => {
+  const cluster = (rest: string): string =>
+    `apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: { name: c, region: us-west-1 }\n${rest}`;
+
+  test('instance types with GPUs first, and zones of the region', () => {
+    const types = suggestions(cluster('managedNodeGroups:\n  - name: gpu\n    instanceType: |'));
+    const g5 = types.find(({ label }) => label === 'g5.xlarge');
+    assert.equal(g5?.detail, '1 x a10g 22.4 GiB, 4 vCPU, 16 GiB, $1.01/h');
+    assert.ok((g5.order ?? '') < (types.find(({ label }) => label === 'm7i.large')?.order ?? ''));
+    const others = labels(cluster('managedNodeGroups:\n  - name: gpu\n    instanceTypes: [g5.xlarge, |]\n'));
+    assert.ok(others.includes('g6.xlarge') && !others.includes('g5.xlarge'));
+    assert.deepEqual(labels(cluster('availabilityZones: [us-west-1a, |')), ['us-west-1b', 'us-west-1c']);
+    assert.deepEqual(labels(cluster('managedNodeGroups:\n  - name: |')), []);
+  });
+});

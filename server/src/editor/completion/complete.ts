@@ -5,6 +5,7 @@ import { documentAt, holds, inFile } from '../place';
 import { cursorsAt, type Cursor } from './cursor';
 import { argumentSuggestions } from './arguments';
 import { triggerSuggestions } from './keda-triggers';
+import { eksctlSuggestions } from './eksctl';
 import { nameSuggestions } from './names';
 import { queryWord } from './queries';
 import { requirementSuggestions } from './requirements';
@@ -16,6 +17,7 @@ import { tolerationSuggestions } from './toleration-keys';
 /** Where Plimsoll's own suggestions come from. */
 export const suggestionSources: readonly SuggestionSource[] = [
   requirementSuggestions,
+  eksctlSuggestions,
   nameSuggestions,
   argumentSuggestions,
   triggerSuggestions,

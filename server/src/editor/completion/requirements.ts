@@ -387,7 +387,8 @@ function orderOf(label: string, value: string, types: readonly InstanceType[]): 
   return `${hasDevice ? 0 : 1}${price.toFixed(4).padStart(10, '0')}`;
 }
 
-function typeDetail(type: InstanceType | undefined): string {
+/** `4 x a10g 22.4 GiB, 48 vCPU, 192 GiB, $5.67/h`. */
+export function typeDetail(type: InstanceType | undefined): string {
   if (type === undefined) return '';
   const devices = deviceWords(type);
   return [

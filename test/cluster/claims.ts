@@ -10,6 +10,7 @@ import type { PlacedDocument } from '../../server/src/yaml/document';
 import { applyEdits, removeEntry, type Edit } from '../../server/src/yaml/edit';
 import type { Entry, MapNode, YamlNode } from '../../server/src/yaml/node';
 import { examplesOf, fixturesOf, type Fixture } from '../support/fixtures';
+import { productSchemas } from '../support/schemas';
 import { expand, parseSnippets } from '../support/snippets';
 import { configurationIn, workspaceOf } from '../support/workspace';
 
@@ -83,7 +84,7 @@ export interface Linted {
 export function piecesOf(bundle: Bundle, rule?: string): Linted {
   const manifests = Object.entries(bundle.files).filter(([path]) => !path.endsWith('.plimsoll.yaml'));
   const workspace = workspaceOf(Object.fromEntries(manifests));
-  const { files: results } = lint(workspace, configFor(rule));
+  const { files: results } = lint(workspace, configFor(rule), { schemas: productSchemas() });
   const pieces = [...workspace.files.values()].flatMap((file, fileIndex) => {
     const [path = ''] = manifests[fileIndex] ?? [];
     const result = results.find(({ uri }) => uri === file.uri);
@@ -146,6 +147,21 @@ export function exampleBundle(): Bundle {
     name: 'examples/healthy',
     files: Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')])),
   };
+}
+
+/** Each pitfall among the examples, wrong and right. */
+export function pitfallBundles(): readonly Bundle[] {
+  const folder = 'examples/pitfalls';
+  const slugs = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  return slugs.flatMap(({ name }) =>
+    ['wrong', 'right'].map((side) => {
+      const path = `${folder}/${name}/${side}`;
+      const file = 'manifests.yaml';
+      return { name: path, files: { [file]: readFileSync(join(root, path, file), 'utf8') } };
+    }),
+  );
 }
 
 /** The blocks of the rules' documents, each by itself, with the rule that they explain. */

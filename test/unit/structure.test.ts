@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { evaluate, noSuchKey } from '../../server/src/structure/cel';
 import { structureOf, type RootSchema } from '../../server/src/structure/from-schema';
 import { validate, type Fault } from '../../server/src/structure/validate';
 import { isMap } from '../../server/src/yaml/node';
@@ -200,4 +201,15 @@ test('a pattern that JavaScript cannot express says nothing', () => {
     ['unknown-field'],
     'metadata alone, which this schema does not list',
   );
+});
+
+test('expressions that cannot be told say nothing', () => {
+  assert.equal(evaluate('self.a > 1', { a: 2n }), true);
+  assert.equal(evaluate('self.unheardOf()', { a: 2n }), undefined);
+  assert.equal(evaluate('self.a >', { a: 2n }), undefined);
+  assert.equal(evaluate('int(self.a) > 1', { a: 'x' }), undefined);
+  assert.equal(evaluate('self.b > 1', { a: 2n }), noSuchKey);
+  assert.equal(evaluate('!has(self.b) || self.b > 1', { a: 2n }), true);
+  assert.equal(evaluate("self.a.find('[0-9]+') == '12'", { a: 'x12' }), true);
+  assert.equal(evaluate("quantity(self.a).isLessThan(quantity('1Gi'))", { a: '1Mi' }), true);
 });

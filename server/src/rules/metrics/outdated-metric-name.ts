@@ -20,7 +20,7 @@ export default defineRule({
       if (mention.source === 'cloudwatch') continue;
       const flat = mention.source === 'adapter';
       const found = lookupMetric(mention.name, flat || /^(?:ray_)?vllm_/.test(mention.name));
-      if (found?.state !== 'old' || isCovered(mention, found.metric)) continue;
+      if (found?.state !== 'old' || isCovered(mention, found.metric, found.suffix)) continue;
       const { metric, family, suffix } = found;
       const age = family === vllm ? ageOf(workspace, resource, metric) : gone;
       if (age === undefined) continue;
@@ -98,11 +98,10 @@ function spelt({ name, source }: MetricMention, metric: OldMetric, suffix: strin
   return `${name.startsWith('ray_') ? 'ray_' : ''}${full.replaceAll(':', '_')}`;
 }
 
-/** The same query or list names the new metric too, for servers of both ages. */
-function isCovered({ beside, name }: MetricMention, { use }: OldMetric): boolean {
-  if (use === undefined) return false;
-  const flat = (text: string): string => text.replaceAll(':', '_');
-  return beside.some((other) => other !== name && flat(other).includes(flat(use.name)));
+/** The same query or list names the new series too, for servers of both ages. */
+function isCovered(mention: MetricMention, metric: OldMetric, suffix: string): boolean {
+  const replacement = spelt(mention, metric, suffix);
+  return replacement !== undefined && mention.beside.includes(replacement);
 }
 
 function consequence({ source }: MetricMention, { isGone }: Age): string {
@@ -111,7 +110,7 @@ function consequence({ source }: MetricMention, { isGone }: Age): string {
     case 'promql':
       return 'the query returns nothing';
     case 'relabeling':
-      return 'nothing is kept';
+      return 'none of its series is kept';
     default:
       return 'the autoscaler finds no value';
   }

@@ -50,7 +50,7 @@ function unknownName(workspace: Workspace, resource: Resource, mention: MetricMe
   if (recorded(workspace).has(name)) return undefined;
   const then =
     source === 'relabeling'
-      ? 'nothing is kept'
+      ? 'none of its series is kept'
       : source === 'adapter'
         ? 'the autoscaler finds no value'
         : 'the query returns nothing';

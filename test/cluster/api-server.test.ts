@@ -5,6 +5,7 @@ import {
   claimsOf,
   documentBundles,
   exampleBundle,
+  pitfallBundles,
   fixedBundle,
   fixtureBundle,
   fixturesByRule,
@@ -129,6 +130,8 @@ for (const [rule, fixtures] of fixturesByRule()) {
 
 describe('examples', () => {
   test('examples/healthy', (t) => check(exampleBundle(), undefined, (text) => t.diagnostic(text)));
+  for (const bundle of pitfallBundles())
+    test(bundle.name, (t) => check(bundle, undefined, (text) => t.diagnostic(text)));
   for (const { rule, bundle } of documentBundles())
     test(bundle.name, (t) => check(bundle, rule, (text) => t.diagnostic(text)));
 });

@@ -46,8 +46,19 @@ export async function prepareVerdicts(api: Api): Promise<void> {
 /** Groups that are part of Kubernetes: what it does not serve of them, it has removed or never had. */
 function isBuiltIn(apiVersion: string): boolean {
   const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
-  return !group.includes('.') || group.endsWith('.k8s.io');
+  return !group.includes('.') || (group.endsWith('.k8s.io') && !installedAside.has(group));
 }
+
+/** Groups of Kubernetes projects that no cluster has by itself. */
+const installedAside: ReadonlySet<string> = new Set([
+  'autoscaling.k8s.io',
+  'metrics.k8s.io',
+  'custom.metrics.k8s.io',
+  'external.metrics.k8s.io',
+  'gateway.networking.k8s.io',
+  'inference.networking.k8s.io',
+  'snapshot.storage.k8s.io',
+]);
 
 /** Groups outside of Kubernetes that the lab has definitions for. */
 const installed: ReadonlySet<string> = new Set([

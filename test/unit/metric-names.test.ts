@@ -7,6 +7,7 @@ import {
   containerInsightsMetrics,
 } from '../../server/src/kube/metric-names/container-insights';
 import { lookupMetric, metricFamilies, unitOfSeries } from '../../server/src/kube/metric-names/lookup';
+import { engineTables } from '../../server/src/live/metrics/engine-tables';
 import { parsePromQL } from '../../server/src/promql/parse';
 import { meantMetric } from '../../server/src/rules/metrics/meant';
 import { measureOf, wrongThreshold } from '../../server/src/rules/metrics/units';
@@ -58,6 +59,24 @@ test('no name is listed twice, and what replaces an old one is listed', () => {
   const current = new Set(metricFamilies.flatMap((family) => family.metrics.map(({ name }) => name)));
   for (const { use, name } of metricFamilies.flatMap((family) => family.old))
     if (use !== undefined) assert.ok(current.has(use.name), `${name} is replaced by ${use.name}`);
+});
+
+test('what the live panel reads of the engines are names that are known here', () => {
+  const named = ['vllm', 'sglang', 'tgi', 'triton'] as const;
+  for (const engine of named) {
+    const names = engineTables[engine].flatMap((extraction) =>
+      extraction.kind === 'mean'
+        ? [...extraction.total, ...extraction.count]
+        : extraction.kind === 'share'
+          ? [...extraction.part, ...extraction.whole]
+          : extraction.names,
+    );
+    assert.ok(names.length > 0, engine);
+    for (const name of names) {
+      const found = lookupMetric(name, true);
+      assert.ok(found?.state === 'current' || found?.state === 'old', `${engine} ${name}`);
+    }
+  }
 });
 
 test('a name that was probably meant: a slip is sure, similar words are not', () => {

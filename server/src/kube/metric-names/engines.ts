@@ -191,7 +191,8 @@ export const sglang: MetricFamily = {
     ),
     ...metrics(
       'counter',
-      'sglang:prompt_tokens_total sglang:generation_tokens_total sglang:num_requests_total sglang:cached_tokens_total',
+      `sglang:prompt_tokens_total sglang:generation_tokens_total sglang:num_requests_total
+      sglang:cached_tokens_total sglang:num_retracted_requests_total sglang:num_aborted_requests_total`,
     ),
     ...metrics(
       'histogram',
@@ -251,7 +252,11 @@ export const triton: MetricFamily = {
   prefix: /^nv_(?:inference|gpu|cpu|energy|cache|pinned|model|trt_llm)_/,
   completeness: 'open',
   metrics: [
-    ...metrics('gauge', 'nv_inference_pending_request_count nv_gpu_power_usage nv_gpu_power_limit'),
+    ...metrics(
+      'gauge',
+      `nv_inference_pending_request_count nv_gpu_power_usage nv_gpu_power_limit nv_trt_llm_request_metrics
+      nv_trt_llm_kv_cache_block_metrics`,
+    ),
     ...metrics('gauge', 'nv_gpu_utilization nv_cpu_utilization nv_cache_util', 'ratio'),
     ...metrics(
       'gauge',

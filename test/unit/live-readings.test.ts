@@ -151,6 +151,21 @@ describe('series', () => {
     assert.deepEqual(new Set(readings.history('queue.waiting')?.values), new Set([5]));
   });
 
+  test('of memory in use and in total become the share', () => {
+    const readings = readingsOf(
+      snapshot({
+        cluster: cluster(),
+        series: [
+          series('gpu.memory.used', 10, (ago) => (ago === 4 ? null : 6), gpu(0)),
+          series('gpu.memory.total', 10, () => 8, gpu(0)),
+        ],
+      }),
+    );
+    const { values } = readings.history('gpu.memory.usage') ?? assert.fail();
+    assert.deepEqual(new Set(values), new Set([0.75, null]));
+    assert.equal(readings.series('gpu.memory.usage').length, 1);
+  });
+
   test('on a grid have no value that the series had not, and none far from its points', () => {
     fc.assert(
       fc.property(

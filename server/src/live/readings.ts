@@ -107,6 +107,10 @@ function make(snapshot: LiveSnapshot): Readings {
     if (list === undefined) seriesByMetric.set(series.metric, [series]);
     else list.push(series);
   }
+  if (!seriesByMetric.has('gpu.memory.usage')) {
+    const shares = usageSeries(seriesByMetric.get('gpu.memory.used'), seriesByMetric.get('gpu.memory.total'));
+    if (shares.length > 0) seriesByMetric.set('gpu.memory.usage', shares);
+  }
   const memo = new Map<string, Combined>();
   const podMemo = new Map<MetricId, Map<string, Measurement[]>>();
   const deviceMemo = new Map<DeviceKind, readonly DeviceReadings[]>();
@@ -465,6 +469,22 @@ function usage(metrics: ReadonlyMap<MetricId, Observed[]>): Observed {
   return { ...used, value: used.value / total.value, unit: 'ratio', source: { ...used.source, from } };
 }
 
+/** Memory in use as a share over time, for devices of which both amounts have a history. */
+function usageSeries(used: readonly Series[] = [], total: readonly Series[] = []): Series[] {
+  const totals = new Map(total.map((series) => [subjectKey(series.subject), series]));
+  return used.flatMap((series): readonly Series[] => {
+    const whole = totals.get(subjectKey(series.subject));
+    // What a device has does not change; the latest that is known holds.
+    const size = whole?.values.findLast((value) => value !== null && value > 0);
+    if (whole === undefined || size === undefined || size === null) return [];
+    const from = `${series.source.from} / ${whole.source.from}`;
+    const values = series.values.map((value) => (value === null ? null : value / size));
+    return [
+      { ...series, metric: 'gpu.memory.usage', unit: 'ratio', values, source: { ...series.source, from } },
+    ];
+  });
+}
+
 /** The workload's own series where a source has it, else pods and devices put together on the grid of the finest. */
 function historyOf(metric: MetricId, all: readonly Series[]): History | undefined {
   const whole = all
@@ -483,17 +503,24 @@ function historyOf(metric: MetricId, all: readonly Series[]): History | undefine
   if (parts.length === 0 || (how === 'none' && parts.length > 1)) return undefined;
   const step = Math.min(...parts.map((series) => series.step));
   const grid = gridOf(parts, step);
-  const columns = parts.map((series) => onGrid(series, grid, step));
-  const values = grid.map((_, index) => {
-    const known = columns.flatMap((column) => {
-      const value = column[index];
-      return value === null || value === undefined ? [] : [value];
+  const sums = new Float64Array(grid.length);
+  const counts = new Uint32Array(grid.length);
+  for (const series of parts) {
+    onGrid(series, grid, step).forEach((value, index) => {
+      if (value === null) return;
+      const sum = sums[index] ?? 0;
+      const first = counts[index] === 0;
+      if (how === 'max') sums[index] = first ? value : Math.max(sum, value);
+      else if (how === 'min') sums[index] = first ? value : Math.min(sum, value);
+      else sums[index] = sum + value;
+      counts[index] = (counts[index] ?? 0) + 1;
     });
-    if (known.length === 0) return null;
-    const sum = known.reduce((total, value) => total + value, 0);
-    if (how === 'sum') return sum;
-    if (how === 'max') return Math.max(...known);
-    return how === 'min' ? Math.min(...known) : sum / known.length;
+  }
+  const values = grid.map((_, index) => {
+    const count = counts[index] ?? 0;
+    if (count === 0) return null;
+    const sum = sums[index] ?? 0;
+    return how === 'mean' || how === 'none' ? sum / count : sum;
   });
   return { at: grid, values, step, sources: [...new Set(parts.map(sourceText))] };
 }

@@ -196,6 +196,25 @@ spec:
     );
   });
 
+  test('accelerators without toleration and selector: a fault of the author, or the business of an operator', () => {
+    const own = item(only({ 'chat.yaml': chat }), 'gpu-placement');
+    assert.equal(own.state, 'fail');
+    const model = `apiVersion: kubeai.org/v1
+kind: Model
+metadata: { name: chat }
+spec:
+  features: [TextGeneration]
+  url: hf://Qwen/Qwen2.5-7B-Instruct
+  engine: VLLM
+  resourceProfile: nvidia-gpu-l4:1
+  minReplicas: 1
+`;
+    for (const workload of judge({ 'model.yaml': model })) {
+      assert.notEqual(item(workload, 'gpu-placement').state, 'pass');
+    }
+    assert.equal(judge({ 'model.yaml': model }).length, 1);
+  });
+
   test('jobs, patches and other kinds are no workloads of the checklist', () => {
     const job = chat.replace('apps/v1', 'batch/v1').replace('kind: Deployment', 'kind: Job');
     assert.deepEqual(

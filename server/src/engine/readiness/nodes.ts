@@ -2,6 +2,7 @@ import { acceleratorsOfPod } from '../../kube/accelerators';
 import { tolerationsOf } from '../../kube/tolerations';
 import { nodeDemandOf } from '../../kube/requirements';
 import { allows, capacityType } from '../../rules/karpenter/pool-facts';
+import { titleOf } from '../../rules/naming';
 import { poolTitle, type Pool } from '../../rules/placement/surroundings';
 import { listWords, someOf } from '../../rules/placement/words';
 import { findInstanceType } from '../../sizing/nodes/instances';
@@ -127,6 +128,19 @@ export function gpuPlacement(subject: Subject): Answer {
     };
     if (template.spec.open && (keys.length === 0 || demands.length === 0)) {
       return { state: 'unknown', fact: 'Its tolerations and selectors may be set elsewhere', place };
+    }
+    if (keys.length === 0 && demands.length === 0) {
+      return template.operatorOwned || template.resourcesElsewhere
+        ? {
+            state: 'unknown',
+            fact: `What the pods of ${titleOf(resource)} tolerate and select is set elsewhere`,
+          }
+        : {
+            state: 'fail',
+            fact: 'It tolerates no taint and selects no nodes: any node with its accelerators will do',
+            place: { resource, at: template.spec },
+            rule: 'missing-gpu-node-selector',
+          };
     }
     const tolerated =
       keys.length === 0 ? 'tolerates no taint of its own' : `tolerates ${listWords([...new Set(keys)])}`;

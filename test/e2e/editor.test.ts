@@ -1,16 +1,26 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openBridge } from './bridge';
+import { openCluster, plantedToken } from './cluster';
 import { editors, install } from './editors';
 import { runElectron } from './electron-launcher';
 import type { Result } from './protocol';
 import { bridgeVariable } from './protocol';
 import { openWindow } from './server-launcher';
-import { act, screenshot } from './ui';
+import { act, dialog, screenshot } from './ui';
 
 const root = resolve(__dirname, '..', '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -40,10 +50,13 @@ for (const editor of editors) {
     const run = prepare();
     const installed = install(editor);
     const opened: { page?: Page } = {};
+    const cluster = await openCluster(run.scratch);
     const bridge = await openBridge((request) =>
-      opened.page === undefined
-        ? Promise.reject(new Error('the window is not open yet'))
-        : act(opened.page, editor.vscode, request),
+      request.kind === 'contacts'
+        ? Promise.resolve(cluster.contacts())
+        : opened.page === undefined
+          ? Promise.reject(new Error('the window is not open yet'))
+          : act(opened.page, editor.vscode, request),
     );
     const window = await openWindow({
       editor: installed,
@@ -51,7 +64,7 @@ for (const editor of editors) {
       workspace: run.workspace,
       scratch: run.scratch,
       suite: { extension: run.runner, module: join(run.runner, 'suite') },
-      environment: { [bridgeVariable]: bridge.url },
+      environment: { [bridgeVariable]: bridge.url, KUBECONFIG: cluster.kubeconfig },
       settings,
       trusted: true,
     });
@@ -62,6 +75,7 @@ for (const editor of editors) {
     } finally {
       await window.close();
       await bridge.close();
+      await cluster.close();
       run.remove();
     }
   });
@@ -74,13 +88,14 @@ for (const editor of editors) {
       join(run.workspace, '.vscode', 'settings.json'),
       JSON.stringify({ 'plimsoll.configFile': 'quiet.yaml' }),
     );
+    const cluster = await openCluster(run.scratch);
     const window = await openWindow({
       editor: install(editor),
       vsix,
       workspace: run.workspace,
       scratch: run.scratch,
       open: join(run.workspace, 'chat.yaml'),
-      environment: {},
+      environment: { KUBECONFIG: cluster.kubeconfig },
       settings: { ...settings, 'security.workspace.trust.startupPrompt': 'never' },
       trusted: false,
     });
@@ -95,11 +110,81 @@ for (const editor of editors) {
       const hover = await act(page, editor.vscode, { kind: 'hover', line: 'nvidia.com/gpu: 2' });
       assert.match(String(hover), /limited to 4/);
       await screenshot(page, `${editor.vscode}-untrusted`);
+
+      // The live panel says why it reads nothing, and shows its demo.
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('F1');
+      await page.keyboard.type('Plimsoll: Open Live Panel');
+      await page.keyboard.press('Enter');
+      const wanted = ['This workspace is not trusted, so no cluster is contacted'];
+      await act(page, editor.vscode, { kind: 'panel-text', wanted });
+      await act(page, editor.vscode, { kind: 'panel-click', name: 'Show the demo' });
+      await act(page, editor.vscode, { kind: 'panel-text', wanted: ['DEMO', 'TTFT p95'] });
+      assert.equal(cluster.contacts(), 0);
     } finally {
       await window.close();
+      await cluster.close();
       run.remove();
     }
   });
+
+  test(`VS Code ${editor.vscode}, live panel of a cluster`, { skip, timeout: 120_000 }, async () => {
+    // Without a suite: VS Code shows no dialogs to tests that run in it.
+    const run = prepare();
+    const cluster = await openCluster(run.scratch);
+    const window = await openWindow({
+      editor: install(editor),
+      vsix,
+      workspace: run.workspace,
+      scratch: run.scratch,
+      open: join(run.workspace, 'chat.yaml'),
+      environment: { KUBECONFIG: cluster.kubeconfig },
+      settings: { ...settings, 'plimsoll.trace.server': 'verbose' },
+      trusted: true,
+    });
+    try {
+      const { page } = window;
+      const panel = (...wanted: string[]): Promise<unknown> =>
+        act(page, editor.vscode, { kind: 'panel-text', wanted });
+      await page.locator('.monaco-editor .squiggly-error').first().waitFor({ timeout: 30_000 });
+      await page.locator('.monaco-editor .view-line', { hasText: 'kind: Deployment' }).first().click();
+      await page.keyboard.press('F1');
+      await page.keyboard.type('Plimsoll: Open Live Panel');
+      await page.keyboard.press('Enter');
+      const asked = await dialog(page, 'Cancel');
+      assert.match(asked, /Let Plimsoll read from the context denying\?/);
+      assert.match(asked, /denying-cluster/);
+      assert.match(asked, /http:\/\/127\.0\.0\.1/);
+      assert.match(asked, /Never read: Secrets/);
+      assert.ok(!asked.includes(plantedToken));
+      await panel('Nothing has been contacted yet');
+      assert.equal(cluster.contacts(), 0, 'without an agreement nothing is contacted');
+
+      await act(page, editor.vscode, { kind: 'panel-click', name: 'Connect' });
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: 'denying' }).first().click();
+      await dialog(page, 'Read');
+      const text = String(await panel('context denying', 'Kubernetes API', 'Grant'));
+      assert.match(text, /pods/);
+      assert.ok(!text.includes(plantedToken));
+      assert.ok(cluster.contacts() > 0);
+      await page.locator('.statusbar-item', { hasText: 'denying' }).first().waitFor({ timeout: 5000 });
+      await screenshot(page, `${editor.vscode}-panel-denied`);
+    } finally {
+      await window.close();
+      const leaks = filesWith(join(run.scratch, 'server'), plantedToken);
+      await cluster.close();
+      run.remove();
+      assert.deepEqual(leaks, [], 'no log holds the token');
+    }
+  });
+}
+
+/** Files below a folder that hold a text. */
+function filesWith(folder: string, text: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path).includes(text));
 }
 
 const electron = process.env['VSCODE_EXECUTABLE'] !== undefined || only === 'electron';

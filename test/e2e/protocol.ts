@@ -16,6 +16,14 @@ export type Request =
   /** Types into the focused editor as a person does. */
   | { readonly kind: 'type'; readonly text: string }
   | { readonly kind: 'press'; readonly key: string }
+  /** Reads the page of the live panel, as soon as its text has all of these. */
+  | { readonly kind: 'panel-text'; readonly wanted: readonly string[] }
+  /** Clicks a button of the live panel. */
+  | { readonly kind: 'panel-click'; readonly name: string }
+  /** Presses a key in the live panel. */
+  | { readonly kind: 'panel-press'; readonly key: string }
+  /** How many connections the API server of the tests' kubeconfig has had. */
+  | { readonly kind: 'contacts' }
   | { readonly kind: 'screenshot'; readonly name: string };
 
 export interface Result {

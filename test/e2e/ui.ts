@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Frame, Page } from 'playwright-core';
 import type { Request, Squiggles } from './protocol';
 
 const screenshots = resolve(__dirname, '..', '..', 'out', 'screenshots');
@@ -24,6 +24,17 @@ export async function act(page: Page, prefix: string, request: Request): Promise
       return page.keyboard.type(request.text);
     case 'press':
       return page.keyboard.press(request.key);
+    case 'panel-text':
+      return panelText(page, request.wanted);
+    case 'panel-click':
+      return (await panelFrame(page))
+        .getByRole('button', { name: request.name })
+        .first()
+        .click({ timeout: 10_000 });
+    case 'panel-press':
+      return panelPress(page, request.key);
+    case 'contacts':
+      throw new Error('the launcher counts them itself');
     case 'screenshot':
       return screenshot(page, `${prefix}-${request.name}`);
     case 'result':
@@ -85,6 +96,54 @@ async function hover(page: Page, line: string): Promise<string> {
     .locator('.monaco-resizable-hover .monaco-hover:not(.hidden) .hover-contents')
     .first()
     .innerText({ timeout: 10_000 });
+}
+
+/** The frame of the live panel, as soon as there is one. */
+async function panelFrame(page: Page): Promise<Frame> {
+  const end = Date.now() + 20_000;
+  for (;;) {
+    for (const frame of page.frames()) {
+      const isPanel = await frame.evaluate(`document.getElementById('app') !== null`).catch(() => false);
+      if (isPanel === true) return frame;
+    }
+    if (Date.now() > end) throw new Error('waited 20 s: the live panel is not there');
+    await page.waitForTimeout(50);
+  }
+}
+
+async function panelText(page: Page, wanted: readonly string[]): Promise<string> {
+  const end = Date.now() + 20_000;
+  let text = '';
+  for (;;) {
+    // The page can be made anew meanwhile.
+    text = await (
+      await panelFrame(page)
+    )
+      .locator('#app')
+      .innerText({ timeout: 1000 })
+      .catch(() => '');
+    if (wanted.every((each) => text.includes(each))) return text;
+    if (Date.now() > end)
+      throw new Error(`waited 20 s for ${wanted.join(', ')} in the panel; it says: ${text}`);
+    await page.waitForTimeout(50);
+  }
+}
+
+/** The window gives keys to the page that was clicked last. */
+async function panelPress(page: Page, key: string): Promise<void> {
+  const frame = await panelFrame(page);
+  const open = frame.locator('dialog[open]');
+  if ((await open.count()) === 0) await frame.locator('.toolbar .kind').click({ timeout: 5000 });
+  await page.keyboard.press(key);
+}
+
+export async function dialog(page: Page, button: string): Promise<string> {
+  const box = page.locator('.monaco-dialog-box').first();
+  await box.waitFor({ timeout: 10_000 });
+  const text = await box.innerText();
+  await box.getByRole('button', { name: button }).click({ timeout: 5000 });
+  await box.waitFor({ state: 'detached', timeout: 5000 });
+  return text;
 }
 
 async function languageStatus(page: Page): Promise<string> {

@@ -130,6 +130,7 @@ export function createLivePanel(
       if (view !== panel) return;
       view = undefined;
       connection = undefined;
+      state = disconnected();
       item.hide();
       send();
     });
@@ -275,8 +276,8 @@ export function createLivePanel(
 
   async function open(): Promise<void> {
     reveal();
-    if (connection !== undefined) return;
-    if (!workspace.isTrusted) return show(disconnected());
+    if (connection?.kind === 'cluster') return;
+    if (!workspace.isTrusted) return connect(undefined);
     await reconnect(true);
   }
 

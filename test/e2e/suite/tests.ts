@@ -24,8 +24,9 @@ import {
   until,
   write,
 } from './editor';
+import { panelTests } from './panel';
 
-interface Test {
+export interface Test {
   readonly name: string;
   run(): Promise<void>;
 }
@@ -274,6 +275,7 @@ export const tests: readonly Test[] = [
       await workspace.fs.delete(file('.plimsoll.yaml'));
     },
   },
+  ...panelTests,
   {
     name: 'the server can be restarted',
     async run() {

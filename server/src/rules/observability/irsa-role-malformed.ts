@@ -1,11 +1,15 @@
 import { containers, envOf } from '../../kube/containers';
 import { podCarrierKinds, podTemplates } from '../../kube/pod-carriers';
 import type { Resource } from '../../kube/resource';
-import { entryOf, isScalar, mapIn } from '../../yaml/node';
+import { entryOf, isScalar, mapIn, type YamlNode } from '../../yaml/node';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Report } from '../rule';
+import { addOnsOf } from './configuration';
 
 const annotation = 'eks.amazonaws.com/role-arn';
+
+/** Kinds whose values make service accounts. */
+const chartKinds: readonly string[] = ['HelmRelease', 'Application'];
 
 /** An IAM role in any partition; a role may have a path. */
 const roleArn = /^arn:aws(?:-[a-z]+)*:iam::\d{12}:role\/[\w+=,.@/-]+$/;
@@ -22,12 +26,23 @@ export default defineRule({
   summary: 'Pods get AWS permissions by an IAM role, and the role is written as one',
   severity: 'warning',
   needs: 'document',
-  kinds: ['ServiceAccount', ...podCarrierKinds],
+  kinds: ['ServiceAccount', ...chartKinds, ...podCarrierKinds],
   fixable: 'none',
   check(resource, { report }) {
     if (resource.kind === 'ServiceAccount') {
-      const found = malformedRole(resource);
+      const annotations = mapIn(resource.root, 'metadata', 'annotations');
+      const found = malformedRole(entryOf(annotations, annotation)?.value);
       if (found !== undefined) report(found);
+      return;
+    }
+    if (chartKinds.includes(resource.kind)) {
+      if (!resource.placed.document.text.includes(annotation)) return;
+      for (const { tree } of addOnsOf(resource)) {
+        for (const value of annotationsIn(tree.root)) {
+          const found = malformedRole(value);
+          if (found !== undefined) report({ ...found, at: tree.place(value) });
+        }
+      }
       return;
     }
     // Reading every container for nothing would cost more than looking at the text.
@@ -36,9 +51,21 @@ export default defineRule({
   },
 });
 
-function malformedRole(resource: Resource): Report | undefined {
-  const entry = entryOf(mapIn(resource.root, 'metadata', 'annotations'), annotation);
-  const node = entry?.value;
+/** Every value of the annotation in the values of a chart, wherever the chart takes it. */
+function annotationsIn(node: YamlNode): readonly YamlNode[] {
+  switch (node.kind) {
+    case 'map':
+      return node.entries.flatMap(({ key, value }) =>
+        key.text === annotation ? [value] : annotationsIn(value),
+      );
+    case 'sequence':
+      return node.items.flatMap(annotationsIn);
+    case 'scalar':
+      return [];
+  }
+}
+
+function malformedRole(node: YamlNode | undefined): Report | undefined {
   if (!isScalar(node) || node.unknown || node.value === null) return undefined;
   const text = node.text.trim();
   if (text === '' || placeholder.test(text) || roleArn.test(node.text)) return undefined;

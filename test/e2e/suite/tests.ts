@@ -9,6 +9,7 @@ import {
   workspace,
 } from 'vscode';
 import type { Squiggles } from '../protocol';
+import { answerTests } from './answers';
 import { ask } from './bridge';
 import {
   actions,
@@ -276,6 +277,7 @@ export const tests: readonly Test[] = [
     },
   },
   ...panelTests,
+  ...answerTests,
   {
     name: 'the server can be restarted',
     async run() {

@@ -1,4 +1,5 @@
 import type { Resource } from '../kube/resource';
+import { isBuiltInKind, isMisplaced } from '../kube/built-in-kinds';
 import { withDefinitions, type DefinedSchemas } from '../structure/definitions';
 import type { Schemas } from '../structure/schemas';
 import type { Workspace } from '../workspace/workspace';
@@ -27,23 +28,23 @@ const rootKind = /^["']?kind["']?[ \t]*:[ \t]*["']?([A-Za-z][A-Za-z0-9]*)/m;
 const objects = new WeakMap<YamlDocument, Resource>();
 
 /**
- * The object of a document that no rule reads, of a kind that the workspace defines: its form is all that is looked at.
+ * The object of a document that no rule reads, of a kind that the workspace defines, or of a kind of Kubernetes under a
+ * version that has no such kind: its form is all that is looked at.
  */
-export function definedObject(
+export function otherObject(
   workspace: Workspace,
   schemas: DefinedSchemas,
   uri: string,
   placed: PlacedDocument,
 ): Resource | undefined {
-  if (schemas.kinds.size === 0) return undefined;
   const { document } = placed;
   const kind = rootKind.exec(document.text)?.[1];
-  if (kind === undefined || !schemas.kinds.has(kind)) return undefined;
+  if (kind === undefined || !(schemas.kinds.has(kind) || isBuiltInKind(kind))) return undefined;
   const { root } = document;
   const apiVersion = textIn(root, 'apiVersion');
   if (!isMap(root) || apiVersion === undefined || textIn(root, 'kind') !== kind) return undefined;
   const [version = '', group = ''] = apiVersion.split('/').reverse();
-  if (schemas.of(group, version, kind) === undefined) return undefined;
+  if (!isMisplaced(group, kind) && schemas.of(group, version, kind) === undefined) return undefined;
   const role = workspace.roleOf(uri, placed);
   const known = objects.get(document);
   if (known?.uri === uri && known.role === role && known.placed.index === placed.index) return known;

@@ -13,7 +13,7 @@ import type { PlacedDocument, YamlDocument, YamlProblem } from '../yaml/document
 import type { Span } from '../yaml/node';
 import type { Config, Decision, Effective } from './config';
 import { effectiveConfig, isIgnored } from './config';
-import { definedObject, schemasOf } from './defined-objects';
+import { otherObject, schemasOf } from './defined-objects';
 import type {
   FileEdit,
   Finding,
@@ -143,7 +143,7 @@ function lintFile(session: Session, uri: string): FileResult {
     const { document, index } = placed;
     const known = byDocument.get(index);
     const other =
-      known === undefined ? definedObject(session.workspace, session.schemas, uri, placed) : undefined;
+      known === undefined ? otherObject(session.workspace, session.schemas, uri, placed) : undefined;
     const resources = known ?? (other === undefined ? [] : [other]);
     if (resources.length === 0 && !isMeantForUs(document)) continue;
     const candidates = document.problems.flatMap((problem) =>

@@ -1,6 +1,7 @@
 // Written by `npm run gen`; do not edit.
 import type { Rule } from './rule';
 import affinityTermInvalid from './validity/affinity-term-invalid';
+import apiVersionNotServed from './structure/api-version-not-served';
 import autoscalerAtMaximum from './live/autoscaler-at-maximum';
 import autoscalerTargetInvalid from './validity/autoscaler-target-invalid';
 import cachePathNotMounted from './cold-start/cache-path-not-mounted';
@@ -15,6 +16,7 @@ import cpuPodToleratesGpuTaint from './scheduling/cpu-pod-tolerates-gpu-taint';
 import cpuThrottled from './live/cpu-throttled';
 import dcgmExporterMemoryTooLow from './observability/dcgm-exporter-memory-too-low';
 import dcgmExporterOffGpuNodes from './observability/dcgm-exporter-off-gpu-nodes';
+import differsFromCluster from './live/differs-from-cluster';
 import doNotDisruptMisplaced from './placement/do-not-disrupt-misplaced';
 import dtypeUnsupportedOnGpu from './model/dtype-unsupported-on-gpu';
 import duplicateEntry from './validity/duplicate-entry';
@@ -181,6 +183,7 @@ import wrongType from './structure/wrong-type';
 /** Every rule, sorted by id. */
 export const rules: readonly Rule[] = [
   affinityTermInvalid,
+  apiVersionNotServed,
   autoscalerAtMaximum,
   autoscalerTargetInvalid,
   cachePathNotMounted,
@@ -195,6 +198,7 @@ export const rules: readonly Rule[] = [
   cpuThrottled,
   dcgmExporterMemoryTooLow,
   dcgmExporterOffGpuNodes,
+  differsFromCluster,
   doNotDisruptMisplaced,
   dtypeUnsupportedOnGpu,
   duplicateEntry,
@@ -362,6 +366,7 @@ export const rules: readonly Rule[] = [
 /** The folder of each rule, by id. */
 export const ruleAreas: Readonly<Record<string, string>> = {
   'affinity-term-invalid': 'validity',
+  'api-version-not-served': 'structure',
   'autoscaler-at-maximum': 'live',
   'autoscaler-target-invalid': 'validity',
   'cache-path-not-mounted': 'cold-start',
@@ -376,6 +381,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'cpu-throttled': 'live',
   'dcgm-exporter-memory-too-low': 'observability',
   'dcgm-exporter-off-gpu-nodes': 'observability',
+  'differs-from-cluster': 'live',
   'do-not-disrupt-misplaced': 'placement',
   'dtype-unsupported-on-gpu': 'model',
   'duplicate-entry': 'validity',

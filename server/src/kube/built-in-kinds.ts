@@ -1,0 +1,82 @@
+/** The group of each kind of Kubernetes that people write, beside those that exist in several groups. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  '': [
+    'ConfigMap',
+    'LimitRange',
+    'Namespace',
+    'PersistentVolume',
+    'PersistentVolumeClaim',
+    'Pod',
+    'PodTemplate',
+    'ReplicationController',
+    'ResourceQuota',
+    'Secret',
+    'Service',
+    'ServiceAccount',
+  ],
+  apps: ['DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'],
+  autoscaling: ['HorizontalPodAutoscaler'],
+  batch: ['CronJob', 'Job'],
+  'networking.k8s.io': ['Ingress', 'IngressClass', 'NetworkPolicy'],
+  'node.k8s.io': ['RuntimeClass'],
+  policy: ['PodDisruptionBudget'],
+  'rbac.authorization.k8s.io': ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
+  'scheduling.k8s.io': ['PriorityClass'],
+  'storage.k8s.io': ['CSIDriver', 'StorageClass'],
+};
+
+const groupOf: ReadonlyMap<string, string> = new Map(
+  Object.entries(groups).flatMap(([group, kinds]) => kinds.map((kind) => [kind, group] as const)),
+);
+
+export function isBuiltInKind(kind: string): boolean {
+  return groupOf.has(kind);
+}
+
+/** The version that every API server of today has the kind in: `apps/v1`. */
+export function servedApiVersion(kind: string): string | undefined {
+  const group = groupOf.get(kind);
+  if (group === undefined) return undefined;
+  const version = group === 'autoscaling' ? 'v2' : 'v1';
+  return group === '' ? version : `${group}/${version}`;
+}
+
+/**
+ * A kind of Kubernetes in a group that has no such kind. Custom resources may have any kind, in groups with a dot in their
+ * name, which those of Kubernetes alone lack or end in `.k8s.io`.
+ */
+export function isMisplaced(group: string, kind: string): boolean {
+  const own = groupOf.get(kind);
+  if (own === undefined || own === group || group === 'extensions') return false;
+  return !group.includes('.') || groups[group] !== undefined;
+}
+
+/** The Kubernetes release that no longer served a version: https://kubernetes.io/docs/reference/using-api/deprecation-guide/ */
+const removedIn: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'extensions/v1beta1': {
+    DaemonSet: '1.16',
+    Deployment: '1.16',
+    Ingress: '1.22',
+    NetworkPolicy: '1.16',
+    ReplicaSet: '1.16',
+  },
+  'apps/v1beta1': { Deployment: '1.16', StatefulSet: '1.16' },
+  'apps/v1beta2': { DaemonSet: '1.16', Deployment: '1.16', ReplicaSet: '1.16', StatefulSet: '1.16' },
+  'batch/v1beta1': { CronJob: '1.25' },
+  'batch/v2alpha1': { CronJob: '1.21' },
+  'networking.k8s.io/v1beta1': { Ingress: '1.22', IngressClass: '1.22' },
+  'node.k8s.io/v1beta1': { RuntimeClass: '1.25' },
+  'policy/v1beta1': { PodDisruptionBudget: '1.25' },
+  'rbac.authorization.k8s.io/v1beta1': {
+    ClusterRole: '1.22',
+    ClusterRoleBinding: '1.22',
+    Role: '1.22',
+    RoleBinding: '1.22',
+  },
+  'scheduling.k8s.io/v1beta1': { PriorityClass: '1.22' },
+  'storage.k8s.io/v1beta1': { CSIDriver: '1.22', StorageClass: '1.22' },
+};
+
+export function removedRelease(apiVersion: string, kind: string): string | undefined {
+  return removedIn[apiVersion]?.[kind];
+}

@@ -1,0 +1,52 @@
+import { isBuiltInKind, isMisplaced, removedRelease, servedApiVersion } from '../../kube/built-in-kinds';
+import type { Resource } from '../../kube/resource';
+import { replaceScalar } from '../../yaml/edit';
+import { scalarIn } from '../../yaml/node';
+import { defineRule, type Fix } from '../rule';
+import { rejected } from './wording';
+
+export default defineRule({
+  id: 'api-version-not-served',
+  summary: 'An apiVersion must be one that has the kind',
+  severity: 'error',
+  needs: 'document',
+  kinds: ['any'],
+  fixable: 'suggest',
+  apiServerRejects: true,
+  check(resource, { structure, report }) {
+    const { apiVersion, group, kind, version } = resource;
+    const at = scalarIn(resource.root, 'apiVersion');
+    const served = servedApiVersion(kind);
+    if (at === undefined || at.unknown || served === undefined || structure !== undefined) return;
+    // HorizontalPodAutoscalers have a rule of their own, which moves their metrics too.
+    if (!isBuiltInKind(kind) || kind === 'HorizontalPodAutoscaler') return;
+    const release = removedRelease(apiVersion, kind);
+    const fixes = [upgrade(resource, served)];
+    if (release !== undefined) {
+      const message = `${apiVersion} is not served since Kubernetes ${release}, and a ${kind} is ${served}; ${rejected(resource)}`;
+      report({ at, message, fixes });
+    } else if (isMisplaced(group, kind)) {
+      report({
+        at,
+        message: `${apiVersion} has no ${kind}, which is ${served}; ${rejected(resource)}`,
+        fixes,
+      });
+    } else if (group === groupIn(served) && !/^v\d+(alpha|beta)\d+$/.test(version)) {
+      report({
+        at,
+        message: `There is no ${apiVersion}, and a ${kind} is ${served}; ${rejected(resource)}`,
+        fixes,
+      });
+    }
+  },
+});
+
+function groupIn(apiVersion: string): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+}
+
+function upgrade(resource: Resource, served: string): Fix | undefined {
+  const at = scalarIn(resource.root, 'apiVersion');
+  const edits = at === undefined ? undefined : replaceScalar(resource.placed.document, at, served);
+  return edits === undefined ? undefined : { title: `Write ${served}`, safe: false, edits };
+}

@@ -39,6 +39,11 @@ function places({ files }: Reported): readonly string[] {
   );
 }
 
+/** What the broken pod is there to show. */
+function above(report: Reported): readonly string[] {
+  return places(report).filter((each) => each.startsWith('request-above-limit '));
+}
+
 function textsBelow(root: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     readdirSync(root, { recursive: true, withFileTypes: true })
@@ -124,7 +129,21 @@ describe('the same application, rendered by the real programs', () => {
         report.skipped[0].message,
         /^not rendered: ku.*namePrefx.*; its files are judged as they stand$/,
       );
-      assert.deepEqual(places(report), ['request-above-limit pod.yaml:11']);
+      assert.deepEqual(above(report), ['request-above-limit pod.yaml:11']);
+    },
+  );
+
+  test(
+    'files beside a kustomization are read, as with a flag of kustomize',
+    { skip: kustomize === undefined ? whyMissing('kustomize') : false },
+    async (t) => {
+      const root = folder(t, {
+        'app/kustomization.yaml': 'resources: [../shared/pod.yaml]\n',
+        'shared/pod.yaml': brokenPod,
+      });
+      const report = await lint(root, '.', pathOf(kustomize ?? ''), '--render');
+      assert.deepEqual(report.skipped, []);
+      assert.deepEqual(above(report), ['request-above-limit shared/pod.yaml:11']);
     },
   );
 
@@ -139,8 +158,8 @@ describe('the same application, rendered by the real programs', () => {
         'box/values-prod.yaml': 'memory: 5Gi\n',
         'box/templates/pod.yaml': brokenPod.replace('5Gi', '{{ .Values.memory }}'),
       });
-      assert.deepEqual(places(await lint(root, '.', pathOf(helm ?? ''))), []);
-      assert.deepEqual(places(await lint(root, '.', pathOf(helm ?? ''), '--render')), [
+      assert.deepEqual(above(await lint(root, '.', pathOf(helm ?? ''))), []);
+      assert.deepEqual(above(await lint(root, '.', pathOf(helm ?? ''), '--render')), [
         'request-above-limit box/templates/pod.yaml:11',
       ]);
     },
@@ -280,7 +299,7 @@ describe('programs that misbehave', () => {
       const root = folder(t, chart);
       const report = await lint(root, 'box', fake(root, 'helm', script), '--render');
       assert.match(report.skipped[0]?.message ?? '', message);
-      assert.deepEqual(places(report), ['request-above-limit box/templates/pod.yaml:11']);
+      assert.deepEqual(above(report), ['request-above-limit box/templates/pod.yaml:11']);
     });
   }
 

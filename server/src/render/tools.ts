@@ -241,7 +241,11 @@ async function renderKustomization(
       `resources: [${JSON.stringify(to)}]\nbuildMetadata: [originAnnotations]\n`,
     );
     const args = isKustomize ? ['build', folder] : ['kustomize', folder];
-    const ran = await run(program, args, folder, env);
+    let ran = await run(program, args, folder, env);
+    // Files beside a kustomization are read where its author allows that, which is a flag that is not ours to see.
+    if ('why' in ran && /is not in or below/.test(ran.why)) {
+      ran = await run(program, [...args, '--load-restrictor', 'LoadRestrictionsNone'], folder, env);
+    }
     const base = folder.split(sep).join('/');
     if ('output' in ran) rendered.push({ unit, values: undefined, text: ran.output, base });
     else {

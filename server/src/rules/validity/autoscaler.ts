@@ -98,13 +98,10 @@ function checkReference(cx: Inspection, reference: Part, title: string): void {
   const rule = 'autoscaler-target-invalid';
   for (const key of ['kind', 'name']) {
     const text = textAt(reference, key);
-    if (text === undefined) continue;
-    if (text.text === '')
-      cx.missing(reference, key, `The ${key} of ${title.charAt(0).toLowerCase()}${title.slice(1)}`, rule);
-    else
-      cx.textForm(text, pathSegment, `The ${key} of ${title.charAt(0).toLowerCase()}${title.slice(1)}`, {
-        rule,
-      });
+    if (text === undefined || text.text === '') continue;
+    cx.textForm(text, pathSegment, `The ${key} of ${title.charAt(0).toLowerCase()}${title.slice(1)}`, {
+      rule,
+    });
   }
 }
 
@@ -119,10 +116,7 @@ const blocks: Readonly<Record<string, string>> = {
 
 function checkMetric(cx: Inspection, item: Part): void {
   const type = textAt(item, 'type');
-  const known = Object.keys(blocks);
   if (type !== undefined) {
-    if (type.text === '') cx.missing(item, 'type', 'The type of a metric', metric);
-    else cx.textOneOf(type, known, 'The type of a metric', metric);
     const key = blocks[type.text];
     if (key !== undefined && cx.isCertain && !item.map.open) {
       const block = given(item, key);
@@ -151,13 +145,12 @@ function checkBlock(cx: Inspection, block: Part, kind: string): void {
   const identifier = partIn(block, 'metric');
   if (identifier !== undefined) {
     const name = textAt(identifier, 'name');
-    if (name?.text === '') cx.missing(identifier, 'name', 'The name of a metric', metric);
-    else if (name !== undefined) cx.textForm(name, pathSegment, 'The name of a metric', { rule: metric });
+    if (name !== undefined && name.text !== '')
+      cx.textForm(name, pathSegment, 'The name of a metric', { rule: metric });
   }
   if (kind === 'Resource' || kind === 'ContainerResource') {
     const name = textAt(block, 'name');
-    if (name?.text === '') cx.missing(block, 'name', 'The resource of a metric', metric);
-    else if (name !== undefined && kind === 'ContainerResource') {
+    if (name !== undefined && name.text !== '' && kind === 'ContainerResource') {
       // Of the other kind any name is taken.
       const flaw = resourceNameFlaw(name.text);
       if (flaw !== undefined) {
@@ -167,8 +160,7 @@ function checkBlock(cx: Inspection, block: Part, kind: string): void {
       }
     }
     const container = textAt(block, 'container');
-    if (container?.text === '') cx.missing(block, 'container', 'The container of a metric', metric);
-    else if (container !== undefined)
+    if (container !== undefined && container.text !== '')
       cx.textForm(container, dnsLabel, 'The container of a metric', { rule: metric });
   }
   const described = partIn(block, 'describedObject');
@@ -187,14 +179,7 @@ function checkBlock(cx: Inspection, block: Part, kind: string): void {
   if (target !== undefined) checkTarget(cx, target, kind);
 }
 
-const targetTypes: readonly string[] = ['Utilization', 'Value', 'AverageValue'];
-
 function checkTarget(cx: Inspection, target: Part, kind: string): void {
-  const type = textAt(target, 'type');
-  if (type !== undefined) {
-    if (type.text === '') cx.missing(target, 'type', 'The type of a target', metric);
-    else cx.textOneOf(type, targetTypes, 'The type of a target', metric);
-  }
   for (const key of ['value', 'averageValue']) {
     const node = entryOf(target.map, key)?.value;
     const quantity = quantityOf(node);
@@ -259,7 +244,6 @@ function checkRules(cx: Inspection, rules: Part | undefined, direction: string):
   const window = wholeAt(rules, 'stabilizationWindowSeconds');
   if (window !== undefined)
     cx.numberRange(window, 0, 3600, `The stabilizationWindowSeconds of ${direction}`, behaviour);
-  cx.oneOf(rules, 'selectPolicy', ['Max', 'Min', 'Disabled'], `The selectPolicy of ${direction}`, behaviour);
   const tolerance = entryOf(rules.map, 'tolerance')?.value;
   const quantity = quantityOf(tolerance);
   if (tolerance !== undefined && quantity !== undefined && quantity.nanos < 0n) {
@@ -274,7 +258,6 @@ function checkRules(cx: Inspection, rules: Part | undefined, direction: string):
     );
   }
   for (const policy of partsIn(rules, 'policies')) {
-    cx.oneOf(policy, 'type', ['Pods', 'Percent'], `The type of a policy of ${direction}`, behaviour);
     cx.range(policy, 'value', 1, undefined, `The value of a policy of ${direction}`, behaviour);
     cx.range(policy, 'periodSeconds', 1, 1800, `The periodSeconds of a policy of ${direction}`, behaviour);
   }

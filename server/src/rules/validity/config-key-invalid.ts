@@ -3,7 +3,7 @@ import { reportFlaws } from './inspect';
 
 export default defineRule({
   id: 'config-key-invalid',
-  summary: 'Keys of a ConfigMap must be file names, and its binary data base64',
+  summary: 'Keys of a ConfigMap or Secret must be file names, each of them once',
   severity: 'error',
   needs: 'document',
   kinds: ['ConfigMap', 'Secret'],

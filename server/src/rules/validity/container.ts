@@ -33,7 +33,6 @@ export function checkContainer(cx: Inspection, container: Part, role: Role, arou
   cx.container = name === '' ? undefined : name;
   const title = name === '' ? 'The container' : `Container ${shown(name)}`;
   cx.form(container, 'name', dnsLabel, 'Container name', {
-    required: true,
     fix: ({ node, text }) => {
       const repaired = repairedName(dnsLabel, text);
       return repaired === undefined ? undefined : cx.write(node, repaired, `Name it ${repaired}`);
@@ -56,12 +55,6 @@ export function checkContainer(cx: Inspection, container: Part, role: Role, arou
   );
   for (const policy of partsIn(container, 'resizePolicy')) {
     cx.oneOf(policy, 'resourceName', ['cpu', 'memory'], `The resizePolicy of ${lower(title)}`);
-    cx.oneOf(
-      policy,
-      'restartPolicy',
-      ['NotRequired', 'RestartContainer'],
-      `The resizePolicy of ${lower(title)}`,
-    );
   }
   cx.unique(
     partsIn(container, 'resizePolicy'),
@@ -178,8 +171,7 @@ const sources: readonly string[] = [
 
 function checkVariable(cx: Inspection, variable: Part, title: string): void {
   const name = textAt(variable, 'name');
-  if (name?.text === '') cx.missing(variable, 'name', `The name of a variable of ${lower(title)}`);
-  else if (name !== undefined) cx.textForm(name, environmentName, 'Variable name');
+  if (name !== undefined && name.text !== '') cx.textForm(name, environmentName, 'Variable name');
   const from = partIn(variable, 'valueFrom');
   if (from === undefined) return;
   const who = name === undefined || name.text === '' ? 'A variable' : `Variable ${shown(name.text)}`;
@@ -219,9 +211,8 @@ function checkKeyReference(cx: Inspection, reference: Part | undefined, who: str
   if (reference === undefined) return;
   referenceName(cx, reference, `The name of the object that ${lower(who)} reads`);
   const key = textAt(reference, 'key');
-  if (key?.text === '')
-    cx.missing(reference, 'key', `The key that ${lower(who)} reads`, 'env-source-invalid');
-  else if (key !== undefined) cx.textForm(key, configKey, 'Key', { rule: 'env-source-invalid' });
+  if (key !== undefined && key.text !== '')
+    cx.textForm(key, configKey, 'Key', { rule: 'env-source-invalid' });
 }
 
 /** Names of referenced ConfigMaps and Secrets. */
@@ -255,11 +246,7 @@ export function checkFieldReference(
     return;
   }
   const path = textAt(reference, 'fieldPath');
-  if (path === undefined) return;
-  if (path.text === '') {
-    cx.missing(reference, 'fieldPath', `The field that ${lower(who)} reads`, rule);
-    return;
-  }
+  if (path === undefined || path.text === '') return;
   const known = into === 'file' ? fieldFileParts : fieldPaths;
   const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path.text);
   if (subscript !== null) return;
@@ -277,11 +264,7 @@ export function checkResourceReference(
 ): void {
   if (reference === undefined) return;
   const resource = textAt(reference, 'resource');
-  if (resource === undefined) return;
-  if (resource.text === '') {
-    cx.missing(reference, 'resource', `The resource that ${lower(who)} reads`, rule);
-    return;
-  }
+  if (resource === undefined || resource.text === '') return;
   if (!resourceParts.includes(resource.text) && !/^(limits|requests)\.hugepages-/.test(resource.text)) {
     cx.textOneOf(resource, resourceParts, `The resource that ${lower(who)} reads`, rule);
     return;
@@ -337,11 +320,8 @@ function checkMounts(cx: Inspection, container: Part, title: string, volumes: Vo
   const devices = partsIn(container, 'volumeDevices');
   const check = (mount: Part, what: string): void => {
     const name = textAt(mount, 'name');
-    if (name?.text === '') {
-      cx.missing(mount, 'name', `The name of a ${what} of ${lower(title)}`, 'volume-mount-unknown');
+    if (name === undefined || name.text === '' || volumes.names === undefined || volumes.names.has(name.text))
       return;
-    }
-    if (name === undefined || volumes.names === undefined || volumes.names.has(name.text)) return;
     const near = nearest(name.text, volumes.names);
     cx.add(
       'volume-mount-unknown',
@@ -352,13 +332,11 @@ function checkMounts(cx: Inspection, container: Part, title: string, volumes: Vo
   };
   for (const mount of mounts) {
     check(mount, 'volumeMount');
-    cx.notEmpty(mount, 'mountPath', `The mountPath of a volume of ${lower(title)}`);
     checkSubPath(cx, mount, 'subPath');
     checkSubPath(cx, mount, 'subPathExpr');
   }
   for (const device of devices) {
     check(device, 'volumeDevice');
-    cx.notEmpty(device, 'devicePath', `The devicePath of a volume of ${lower(title)}`);
     const path = textAt(device, 'devicePath');
     if (path !== undefined && climbs(path.text)) {
       cx.add('volume-source-invalid', path.node, `The devicePath ${shown(path.text)} has ".." in it`);
@@ -526,9 +504,7 @@ export function checkHandlerPort(
     return;
   }
   const name = textAt(part, 'port');
-  if (name === undefined) return;
-  if (name.text === '') cx.missing(part, 'port', `The port of ${lower(what)}`, rule);
-  else
+  if (name !== undefined && name.text !== '')
     cx.textForm(name, portName, `The port of ${lower(what)}`, {
       rule,
       fix: ({ text }) => portFix(name.node, text),
@@ -608,14 +584,7 @@ export function checkSecurity(cx: Inspection, security: Part | undefined, title:
   if (seccomp !== undefined) {
     const type = textOrEmpty(seccomp, 'type');
     const profile = given(seccomp, 'localhostProfile');
-    if (textAt(seccomp, 'type')?.text === '') {
-      cx.missing(
-        seccomp,
-        'type',
-        `The type of the seccompProfile of ${lower(title)}`,
-        'security-context-invalid',
-      );
-    } else if (type === 'Localhost' && cx.lacks(seccomp, 'localhostProfile')) {
+    if (type === 'Localhost' && cx.lacks(seccomp, 'localhostProfile')) {
       cx.missing(
         seccomp,
         'localhostProfile',
@@ -647,8 +616,7 @@ export function checkSecurity(cx: Inspection, security: Part | undefined, title:
   checkEscalation(cx, security, title);
   for (const sysctl of partsIn(security, 'sysctls')) {
     const name = textAt(sysctl, 'name');
-    if (name?.text === '') cx.missing(sysctl, 'name', 'The name of a sysctl', 'security-context-invalid');
-    else if (name !== undefined && !isSysctl(name.text)) {
+    if (name !== undefined && name.text !== '' && !isSysctl(name.text)) {
       cx.add('security-context-invalid', name.node, `Sysctl ${shown(name.text)} has not the form of one`);
     }
   }

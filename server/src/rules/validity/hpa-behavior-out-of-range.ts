@@ -7,7 +7,7 @@ export default defineRule({
   severity: 'error',
   needs: 'document',
   kinds: ['HorizontalPodAutoscaler'],
-  fixable: 'suggest',
+  fixable: 'none',
   apiServerRejects: true,
   check: reportFlaws('hpa-behavior-out-of-range'),
 });

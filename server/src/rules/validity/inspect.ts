@@ -4,7 +4,7 @@ import { checkAutoscaler } from './autoscaler';
 import { checkBudget } from './budget';
 import { checkConfigMap } from './config-map';
 import { Inspection, type Flaw, type ValidityRule } from './inspection';
-import { checkScaledJob, checkScaledObject, checkTriggerAuthentication } from './keda';
+import { checkScaledJob } from './keda';
 import { checkMetadata } from './metadata';
 import { checkMonitor, checkPrometheusRule } from './monitoring';
 import { checkNodeClass } from './node-class';
@@ -16,6 +16,9 @@ import { checkClaim, checkPersistentVolume, checkStorageClass } from './storage'
 import { checkCronJob, checkJob, checkReplicationController, checkWorkload } from './workload';
 import { entryOf } from '../../yaml/node';
 import type { RuleContext } from '../rule';
+
+/** Nothing beyond the name, the labels and what the schema says. */
+const metadataOnly = (): void => undefined;
 
 /** The check of each kind, by group, version and kind. Other groups have kinds of the same name: they are not meant. */
 const checks: Readonly<Record<string, (cx: Inspection, root: Part) => void>> = {
@@ -45,14 +48,14 @@ const checks: Readonly<Record<string, (cx: Inspection, root: Part) => void>> = {
   '/v1/LimitRange': checkLimitRange,
   '/v1/ConfigMap': checkConfigMap,
   '/v1/Secret': checkConfigMap,
-  '/v1/ServiceAccount': () => undefined,
+  '/v1/ServiceAccount': metadataOnly,
   'karpenter.sh/v1/NodePool': checkNodePool,
   'karpenter.sh/v1/NodeClaim': checkNodeClaim,
   'karpenter.k8s.aws/v1/EC2NodeClass': checkNodeClass,
-  'keda.sh/v1alpha1/ScaledObject': checkScaledObject,
+  'keda.sh/v1alpha1/ScaledObject': metadataOnly,
   'keda.sh/v1alpha1/ScaledJob': checkScaledJob,
-  'keda.sh/v1alpha1/TriggerAuthentication': checkTriggerAuthentication,
-  'keda.sh/v1alpha1/ClusterTriggerAuthentication': checkTriggerAuthentication,
+  'keda.sh/v1alpha1/TriggerAuthentication': metadataOnly,
+  'keda.sh/v1alpha1/ClusterTriggerAuthentication': metadataOnly,
   'monitoring.coreos.com/v1/PrometheusRule': checkPrometheusRule,
   'monitoring.coreos.com/v1/ServiceMonitor': checkMonitor,
   'monitoring.coreos.com/v1/PodMonitor': checkMonitor,

@@ -95,25 +95,19 @@ export class Inspection {
     return entryOf(part.map, key) ?? part.place;
   }
 
-  /** A text that is a key's value must have a form; an empty one is missing where `required`. */
+  /** A text that is a key's value must have a form; an empty one is as good as none, which is a matter of the schema. */
   form(
     part: Part,
     key: string,
     form: Form,
     what: string,
     options: {
-      readonly required?: boolean;
       readonly rule?: ValidityRule;
       readonly fix?: (text: Text) => Fix | undefined;
     } = {},
   ): void {
     const text = textAt(part, key);
-    if (text === undefined) return;
-    if (text.text === '') {
-      if (options.required === true) this.missing(part, key, what);
-      return;
-    }
-    this.textForm(text, form, what, options);
+    if (text !== undefined && text.text !== '') this.textForm(text, form, what, options);
   }
 
   textForm(
@@ -138,11 +132,6 @@ export class Inspection {
     const entry = entryOf(part.map, key);
     const empty = entry !== undefined && !isNull(entry.value);
     this.add(rule, entry ?? part.place, empty ? `${what} is empty` : `${what} is missing`);
-  }
-
-  /** An empty text where one is required; a key that is not there is a matter of the schema. */
-  notEmpty(part: Part, key: string, what: string): void {
-    if (textAt(part, key)?.text === '') this.missing(part, key, what);
   }
 
   /** A number in a range, both ends included. */

@@ -13,7 +13,7 @@ import type { Resource } from '../../kube/resource';
 import { entryOf, isMap } from '../../yaml/node';
 import { shown, type Inspection } from './inspection';
 
-/** Kinds whose names have another form than a subdomain (`the validation of each group`). */
+/** Kinds whose names have another form than a subdomain. Budgets and roles only have to fit into a path. */
 const nameForms: Readonly<Record<string, Form>> = {
   '/Service': dnsLabel,
   '/Namespace': dnsLabel,
@@ -29,30 +29,16 @@ const longestCronJob = 52;
 
 export function checkMetadata(cx: Inspection, root: Part): void {
   const { resource } = cx;
-  // A range without a name gets one.
-  const named = resource.kind === 'LimitRange';
   const metadata = partIn(root, 'metadata');
-  if (metadata === undefined) {
-    if (!named && cx.lacks(root, 'metadata'))
-      cx.missing(root, 'metadata', 'The name of the object', 'required-value-missing');
-    return;
-  }
-  checkName(cx, metadata, resource, named);
+  if (metadata === undefined) return;
+  checkName(cx, metadata, resource);
   cx.form(metadata, 'namespace', dnsLabel, 'Namespace');
-  // Budgets are checked by the general rules for objects alone, which do not look at labels.
   checkLabels(cx, metadata, 'labels', 'metadata');
   checkAnnotations(cx, metadata);
 }
 
-function checkName(cx: Inspection, metadata: Part, resource: Resource, named: boolean): void {
-  const generate = given(metadata, 'generateName');
+function checkName(cx: Inspection, metadata: Part, resource: Resource): void {
   const name = textAt(metadata, 'name');
-  if (!named && (generate === undefined || textOf(generate.value)?.text === '')) {
-    if (name?.text === '' || cx.lacks(metadata, 'name')) {
-      cx.missing(metadata, 'name', 'The name of the object');
-      return;
-    }
-  }
   if (name === undefined || name.text === '') return;
   const form = nameForms[`${resource.group}/${resource.kind}`] ?? dnsSubdomain;
   cx.textForm(name, form, `Name of the ${resource.kind}`, {

@@ -163,7 +163,8 @@ function checkSpecFields(cx: Inspection, spec: Part, restarts: Restarts): void {
   }
   for (const gate of partsIn(spec, 'readinessGates')) {
     const type = textAt(gate, 'conditionType');
-    if (type !== undefined) cx.textForm(type, qualifiedName, 'The conditionType of a readiness gate');
+    if (type !== undefined && type.text !== '')
+      cx.textForm(type, qualifiedName, 'The conditionType of a readiness gate');
   }
   for (const gate of partsIn(spec, 'schedulingGates')) {
     const name = textAt(gate, 'name');
@@ -171,7 +172,6 @@ function checkSpecFields(cx: Inspection, spec: Part, restarts: Restarts): void {
   }
   const os = partIn(spec, 'os');
   if (os !== undefined) {
-    cx.notEmpty(os, 'name', 'The name of the os');
     cx.oneOf(os, 'name', ['linux', 'windows', ''], 'The os of the pods');
   }
 }

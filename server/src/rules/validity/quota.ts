@@ -35,17 +35,6 @@ function quotaNameFlaw(name: string): string | undefined {
   return /^(requests\.)?hugepages-/.test(name) ? undefined : 'nothing that a quota counts';
 }
 
-/** Scopes of a quota, and those that need a list of values. */
-const scopes: readonly string[] = [
-  'Terminating',
-  'NotTerminating',
-  'BestEffort',
-  'NotBestEffort',
-  'PriorityClass',
-  'CrossNamespacePodAffinity',
-  'VolumeAttributesClass',
-];
-
 /** Each pair says the opposite, or leaves nothing. */
 const opposites: readonly (readonly [string, string])[] = [
   ['BestEffort', 'NotBestEffort'],
@@ -65,10 +54,6 @@ export function checkQuota(cx: Inspection, root: Part): void {
   }
   checkNotNegative(cx, hard, 'The quota for', true);
   const list = listIn(spec, 'scopes')?.items ?? [];
-  for (const item of list) {
-    const text = textOf(item);
-    if (text !== undefined) cx.textOneOf(text, scopes, 'A scope of the quota');
-  }
   const named = list.flatMap((item) => textOf(item) ?? []);
   for (const pair of opposites) {
     const found = named.filter(({ text }) => pair.includes(text));
@@ -106,9 +91,7 @@ function checkScopeLimits(
 
 function checkScope(cx: Inspection, term: Part): void {
   const name = textAt(term, 'scopeName');
-  if (name?.text === '') cx.missing(term, 'scopeName', 'The scope of the quota', 'selector-invalid');
   const operator = textAt(term, 'operator');
-  if (operator?.text === '') cx.missing(term, 'operator', 'The operator of the scope', 'selector-invalid');
   if (operator === undefined || !cx.isCertain) return;
   const values = listIn(term, 'values');
   const count =
@@ -187,7 +170,6 @@ const limitTypes: readonly string[] = ['Container', 'Pod', 'PersistentVolumeClai
 function checkLimit(cx: Inspection, item: Part): void {
   const type = textAt(item, 'type');
   if (type === undefined || type.text === '') {
-    if (type?.text === '') cx.missing(item, 'type', 'The type of a limit');
     return;
   }
   const form = qualifiedName.flaw(type.text);

@@ -92,10 +92,6 @@ export function checkSpread(cx: Inspection, spec: Part): void {
     const skew = wholeAt(constraint, 'maxSkew');
     if (skew !== undefined)
       cx.numberRange(skew, 1, undefined, `maxSkew of a topology spread constraint`, rule);
-    // Whether a node could have such a label is not asked here, unlike for pod affinity.
-    if (textAt(constraint, 'topologyKey')?.text === '') {
-      cx.missing(constraint, 'topologyKey', 'The topologyKey of a topology spread constraint', rule);
-    }
     const when = textAt(constraint, 'whenUnsatisfiable');
     const least = wholeAt(constraint, 'minDomains');
     if (least !== undefined) {
@@ -151,10 +147,8 @@ function checkMatchLabelKeys(cx: Inspection, part: Part, key: string): void {
 
 function topologyKey(cx: Inspection, part: Part, where: string): void {
   const key = textAt(part, 'topologyKey');
-  if (key === undefined) return;
-  if (key.text === '')
-    cx.missing(part, 'topologyKey', `The topologyKey of ${where}`, 'affinity-term-invalid');
-  else cx.textForm(key, qualifiedName, `The topologyKey of ${where}`, { rule: 'affinity-term-invalid' });
+  if (key === undefined || key.text === '') return;
+  cx.textForm(key, qualifiedName, `The topologyKey of ${where}`, { rule: 'affinity-term-invalid' });
 }
 
 export function checkAffinity(cx: Inspection, spec: Part): void {
@@ -234,8 +228,7 @@ function checkNodeTerm(cx: Inspection, term: Part, isRequired: boolean): void {
   }
   for (const field of partsIn(term, 'matchFields')) {
     const key = textAt(field, 'key');
-    if (key?.text === '') cx.missing(field, 'key', 'A key in matchFields', rule);
-    else if (key !== undefined && key.text !== 'metadata.name') {
+    if (key !== undefined && key.text !== '' && key.text !== 'metadata.name') {
       cx.add(rule, key.node, `matchFields has the key ${shown(key.text)}, and only metadata.name is known`, {
         fixes: [cx.write(key.node, 'metadata.name', 'Write metadata.name')],
       });

@@ -7,7 +7,7 @@ export default defineRule({
   severity: 'error',
   needs: 'document',
   kinds: checkedKinds,
-  fixable: 'suggest',
+  fixable: 'none',
   apiServerRejects: true,
   check: reportFlaws('selector-invalid'),
 });

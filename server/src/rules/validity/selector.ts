@@ -3,18 +3,13 @@ import { given, isClosed, listIn, partIn, partsIn, textAt, textOf, type Part } f
 import { checkLabels } from './metadata';
 import type { Inspection, ValidityRule } from './inspection';
 
-const operators: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
-
 /** A `LabelSelector`: `matchLabels` and `matchExpressions`. */
 export function checkSelector(cx: Inspection, selector: Part | undefined, where: string): void {
   if (selector === undefined) return;
   checkLabels(cx, selector, 'matchLabels', where);
   for (const term of partsIn(selector, 'matchExpressions')) {
     checkTermKey(cx, term, where, 'selector-invalid');
-    const operator = textAt(term, 'operator');
-    if (operator !== undefined)
-      cx.textOneOf(operator, operators, `The operator in ${where}`, 'selector-invalid');
-    checkOperands(cx, term, operator?.text, where, 'selector-invalid');
+    checkOperands(cx, term, textAt(term, 'operator')?.text, where, 'selector-invalid');
     for (const value of listIn(term, 'values')?.items ?? []) {
       const text = textOf(value);
       if (text !== undefined)
@@ -27,8 +22,7 @@ export function checkSelector(cx: Inspection, selector: Part | undefined, where:
 export function checkTermKey(cx: Inspection, term: Part, where: string, rule: ValidityRule): void {
   const key = textAt(term, 'key');
   if (key === undefined) return;
-  if (key.text === '') cx.missing(term, 'key', `A key in ${where}`, rule);
-  else cx.textForm(key, qualifiedName, `Key in ${where}`, { rule });
+  if (key.text !== '') cx.textForm(key, qualifiedName, `Key in ${where}`, { rule });
 }
 
 /** Whether the values suit the operator: some for In and NotIn, none for Exists and DoesNotExist. */

@@ -109,8 +109,6 @@ function uniquePorts(cx: Inspection, ports: readonly Part[]): void {
   );
 }
 
-const families: readonly string[] = ['IPv4', 'IPv6'];
-
 function checkAddresses(cx: Inspection, spec: Part): void {
   const cluster = textAt(spec, 'clusterIP');
   if (cluster !== undefined && !['', 'None'].includes(cluster.text) && !isAddress(cluster.text)) {
@@ -124,10 +122,6 @@ function checkAddresses(cx: Inspection, spec: Part): void {
     );
   }
   const family = listIn(spec, 'ipFamilies')?.items ?? [];
-  for (const item of family) {
-    const text = textOf(item);
-    if (text !== undefined) cx.textOneOf(text, families, 'An IP family');
-  }
   cx.unique(
     family,
     (item) => {

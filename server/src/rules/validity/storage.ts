@@ -1,5 +1,5 @@
 import { annotationKey, dnsSubdomain } from '../../kube/names';
-import { given, isClosed, listIn, partIn, textAt, textOf, type Part } from '../../kube/part';
+import { given, listIn, partIn, textAt, textOf, type Part } from '../../kube/part';
 import { quantityOf } from '../../kube/quantity';
 import { isAbsent } from '../../kube/resource';
 import { entryOf, isMap, isNull, isScalar } from '../../yaml/node';
@@ -7,7 +7,6 @@ import { shown, type Inspection } from './inspection';
 import { checkSelector } from './selector';
 
 const rule = 'storage-claim-invalid';
-const accessModes: readonly string[] = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'];
 
 export function checkClaim(cx: Inspection, root: Part): void {
   const spec = partIn(root, 'spec');
@@ -18,7 +17,7 @@ export function checkClaim(cx: Inspection, root: Part): void {
 
 /** What a claim asks for: at least one access mode, and a size above 0. */
 export function checkClaimSpec(cx: Inspection, spec: Part, title: string): void {
-  checkAccessModes(cx, spec, title);
+  checkAccessModes(cx, spec);
   const storage = partIn(spec, 'resources', 'requests');
   const size = entryOf(storage?.map, 'storage');
   if (size === undefined || isNull(size.value)) {
@@ -53,29 +52,9 @@ function lacksSize(cx: Inspection, spec: Part): boolean {
   return isAbsent(cx.resource, requests.map, 'storage');
 }
 
-export function checkAccessModes(cx: Inspection, spec: Part, title: string): void {
+export function checkAccessModes(cx: Inspection, spec: Part): void {
   const modes = listIn(spec, 'accessModes');
-  const entry = entryOf(spec.map, 'accessModes');
-  if (modes === undefined ? cx.lacks(spec, 'accessModes') : isClosed(modes) && modes.items.length === 0) {
-    cx.add(rule, entry ?? spec.place, `${title} names no access mode`);
-    return;
-  }
   const known = (modes?.items ?? []).flatMap((item) => textOf(item) ?? []);
-  for (const mode of known)
-    cx.textOneOf(
-      mode,
-      accessModes,
-      `An access mode of ${title.charAt(0).toLowerCase()}${title.slice(1)}`,
-      rule,
-    );
-  for (const item of modes?.items ?? []) {
-    if (isScalar(item) && isNull(item))
-      cx.add(
-        rule,
-        entry ?? item,
-        `An access mode of ${title.charAt(0).toLowerCase()}${title.slice(1)} is empty`,
-      );
-  }
   const single = known.find(({ text }) => text === 'ReadWriteOncePod');
   if (single !== undefined && cx.isCertain && new Set(known.map(({ text }) => text)).size > 1) {
     cx.add(rule, single.node, 'ReadWriteOncePod goes with no other access mode');
@@ -85,7 +64,7 @@ export function checkAccessModes(cx: Inspection, spec: Part, title: string): voi
 export function checkPersistentVolume(cx: Inspection, root: Part): void {
   const spec = partIn(root, 'spec');
   if (spec === undefined) return;
-  checkAccessModes(cx, spec, 'The volume');
+  checkAccessModes(cx, spec);
   const capacity = partIn(spec, 'capacity');
   const size = entryOf(capacity?.map, 'storage');
   if (size === undefined || isNull(size.value)) {
@@ -109,7 +88,6 @@ export function checkPersistentVolume(cx: Inspection, root: Part): void {
   const csi = partIn(spec, 'csi');
   if (csi !== undefined) {
     checkDriver(cx, csi, 'the volume');
-    cx.notEmpty(csi, 'volumeHandle', 'The volumeHandle');
   }
   if (cx.isCertain && !spec.map.open && !hasSource(spec)) {
     cx.add('volume-source-invalid', spec.place, 'The volume has no source');
@@ -139,17 +117,15 @@ function hasSource(spec: Part): boolean {
 
 export function checkStorageClass(cx: Inspection, root: Part): void {
   const name = textAt(root, 'provisioner');
-  if (name?.text === '') cx.missing(root, 'provisioner', 'The provisioner');
-  else if (name !== undefined) cx.textForm(name, annotationKey, 'The provisioner');
+  if (name !== undefined && name.text !== '') cx.textForm(name, annotationKey, 'The provisioner');
 }
 
 const driverForm = /^[-a-zA-Z0-9]+(\.[-a-zA-Z0-9]+)*$/;
 
 export function checkDriver(cx: Inspection, csi: Part, what: string): void {
   const driver = textAt(csi, 'driver');
-  if (driver === undefined) return;
-  if (driver.text === '') cx.missing(csi, 'driver', `The driver of ${what}`, 'volume-source-invalid');
-  else if (
+  if (driver === undefined || driver.text === '') return;
+  if (
     driver.text.length > 63 ||
     dnsSubdomain.flaw(driver.text.toLowerCase()) !== undefined ||
     !driverForm.test(driver.text)

@@ -84,7 +84,6 @@ export function checkVolumes(cx: Inspection, spec: Part): Volumes {
 
 function checkVolume(cx: Inspection, spec: Part, volume: Part): void {
   cx.form(volume, 'name', dnsLabel, 'Volume name', {
-    required: true,
     fix: ({ text }) => renameVolume(cx, spec, text),
   });
   const name = textAt(volume, 'name')?.text ?? '';
@@ -120,10 +119,6 @@ function renameVolume(cx: Inspection, spec: Part, text: string) {
 
 function checkSource(cx: Inspection, volume: Part, title: string): void {
   const what = title.charAt(0).toLowerCase() + title.slice(1);
-  const claim = partIn(volume, 'persistentVolumeClaim');
-  if (claim !== undefined && textAt(claim, 'claimName')?.text === '') {
-    cx.missing(claim, 'claimName', `The claimName of ${what}`, 'volume-source-invalid');
-  }
   checkItems(cx, partIn(volume, 'configMap'), 'name', what);
   checkItems(cx, partIn(volume, 'secret'), 'secretName', what);
   checkHostPath(cx, partIn(volume, 'hostPath'), what);
@@ -134,9 +129,8 @@ function checkSource(cx: Inspection, volume: Part, title: string): void {
   }
   const nfs = partIn(volume, 'nfs');
   if (nfs !== undefined) {
-    cx.notEmpty(nfs, 'server', `The server of ${what}`);
     const path = textAt(nfs, 'path');
-    if (path !== undefined && !path.text.startsWith('/')) {
+    if (path !== undefined && path.text !== '' && !path.text.startsWith('/')) {
       cx.add(
         'volume-source-invalid',
         path.node,
@@ -180,8 +174,6 @@ function checkItems(cx: Inspection, source: Part | undefined, nameKey: string, w
 
 function checkFiles(cx: Inspection, source: Part, what: string): void {
   for (const item of partsIn(source, 'items')) {
-    const key = textAt(item, 'key');
-    if (key?.text === '') cx.missing(item, 'key', `A key of ${what}`, 'volume-source-invalid');
     checkFilePath(cx, item, what);
     checkMode(cx, item, 'mode', what);
   }
@@ -189,11 +181,7 @@ function checkFiles(cx: Inspection, source: Part, what: string): void {
 
 function checkFilePath(cx: Inspection, item: Part, what: string): void {
   const path = textAt(item, 'path');
-  if (path === undefined) return;
-  if (path.text === '') {
-    cx.missing(item, 'path', `A path of ${what}`, 'volume-source-invalid');
-    return;
-  }
+  if (path === undefined || path.text === '') return;
   const flaw = path.text.startsWith('/')
     ? 'is not a relative one'
     : path.text.split('/').includes('..')
@@ -231,8 +219,7 @@ function checkMode(cx: Inspection, part: Part, key: string, what: string): void 
 function checkHostPath(cx: Inspection, hostPath: Part | undefined, what: string): void {
   if (hostPath === undefined) return;
   const path = textAt(hostPath, 'path');
-  if (path?.text === '') cx.missing(hostPath, 'path', `The path of ${what}`, 'volume-source-invalid');
-  else if (path !== undefined && path.text.split('/').includes('..')) {
+  if (path !== undefined && path.text.split('/').includes('..')) {
     cx.add('volume-source-invalid', path.node, `The path ${shown(path.text)} of ${what} has ".." in it`);
   }
 }

@@ -507,7 +507,6 @@ function checkFailurePolicy(cx: Inspection, spec: Part, template: Part | undefin
   const perIndex = given(spec, 'backoffLimitPerIndex');
   for (const ruleOf of partsIn(policy, 'rules')) {
     const action = textAt(ruleOf, 'action');
-    if (action?.text === '') cx.missing(ruleOf, 'action', 'The action of a failure policy');
     if (
       action?.text === 'FailIndex' &&
       cx.isCertain &&
@@ -563,7 +562,6 @@ function checkFailurePolicy(cx: Inspection, spec: Part, template: Part | undefin
       }
       const operator = textAt(codes, 'operator');
       const values = listIn(codes, 'values');
-      if (operator?.text === '') cx.missing(codes, 'operator', 'The operator of onExitCodes');
       if (values !== undefined && isClosed(values) && values.items.length === 0) {
         cx.add('number-out-of-range', cx.placeOf(codes, 'values'), 'onExitCodes has no values');
       }
@@ -585,7 +583,8 @@ function checkFailurePolicy(cx: Inspection, spec: Part, template: Part | undefin
     }
     for (const condition of partsIn(ruleOf, 'onPodConditions')) {
       const type = textAt(condition, 'type');
-      if (type !== undefined) cx.textForm(type, qualifiedName, 'The type of a pod condition');
+      if (type !== undefined && type.text !== '')
+        cx.textForm(type, qualifiedName, 'The type of a pod condition');
       cx.oneOf(condition, 'status', ['True', 'False', 'Unknown', ''], 'The status of a pod condition');
     }
   }
@@ -607,8 +606,7 @@ export function checkCronJob(cx: Inspection, root: Part): void {
   const spec = partIn(root, 'spec');
   if (spec === undefined) return;
   const schedule = textAt(spec, 'schedule');
-  if (schedule?.text === '') cx.missing(spec, 'schedule', 'The schedule', 'schedule-invalid');
-  else if (schedule !== undefined) {
+  if (schedule !== undefined && schedule.text !== '') {
     const flaw = cronFlaw(schedule.text);
     if (flaw !== undefined)
       cx.add(

@@ -67,7 +67,10 @@ export interface LiveView {
 export interface PanelServer {
   /** The newest, while the panel is open and follows an object of the files. */
   live(): LiveView | undefined;
-  /** The same while somebody looks: what is not read any more is no evidence for a finding. */
+  /**
+   * The same while somebody looks at a cluster: neither what is not read any more nor what the demo plays is evidence
+   * for a finding.
+   */
   evidence(): LiveView | undefined;
   dispose(): void;
 }
@@ -272,12 +275,13 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
     reading = mine;
     const { signal } = mine;
     if (following !== undefined) from.watch(following.want, () => nudgeNow(), signal);
-    void guard.background('reading for the panel', async () => {
+    void guard.background('the panel', async () => {
       while (!signal.aborted) {
         const about = following;
         if (about === undefined) return;
         isDue = false;
-        await readOnce(from, about, signal);
+        // A read that fails is told, and the next one is tried.
+        await guard.background('reading for the panel', () => readOnce(from, about, signal));
         if (signal.aborted) return;
         await pause(about.snapshot?.refresh ?? 15_000, signal);
       }
@@ -416,7 +420,7 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
 
   return {
     evidence() {
-      return session?.visible === true ? this.live() : undefined;
+      return session?.visible === true && session.connection?.kind === 'cluster' ? this.live() : undefined;
     },
     live() {
       if (session?.connection === undefined) return undefined;

@@ -112,6 +112,7 @@ export interface ServerOptions extends ClientOptions {
   readonly render?: Render;
   /** What a cluster says; absent: there is no live panel. */
   readonly live?: ServerDependencies['live'];
+  readonly sealKey?: Buffer;
   /** Absent: none. */
   readonly schemaTexts?: SchemaTexts;
   readonly snippets?: ServerDependencies['snippets'];
@@ -190,6 +191,7 @@ export async function start(options: ServerOptions = {}): Promise<RunningServer>
     ...(options.snippets === undefined ? {} : { snippets: options.snippets }),
     ...(options.render === undefined ? {} : { render: options.render }),
     ...(options.live === undefined ? {} : { live: options.live }),
+    ...(options.sealKey === undefined ? {} : { sealKey: options.sealKey }),
   });
   serverConnection.listen();
   const client = await connect(new StreamMessageReader(toClient), new StreamMessageWriter(toServer), options);

@@ -312,6 +312,38 @@ describe('scaling', () => {
     assert.match(cellsOf(shown(view.nodeClaims), 'capacity')[0] ?? '', /spot/);
   });
 
+  test('a NodePool tells how far it is from its limits', () => {
+    const base = snapshot();
+    const pool: NodePoolView = {
+      ref: { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', namespace: '', name: 'gpu' },
+      limits: { 'nvidia.com/gpu': 8, memory: 64 * 1024 ** 3 },
+      resources: { 'nvidia.com/gpu': 8, memory: 16 * 1024 ** 3 },
+      conditions: [
+        {
+          type: 'NodeClassReady',
+          status: 'False',
+          reason: 'NodeClassNotFound',
+          message: 'no EC2NodeClass default',
+        },
+      ],
+      object: {},
+    };
+    const model = build({
+      want: {
+        ...base.want,
+        object: { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', namespace: '', name: 'gpu' },
+      },
+      cluster: cluster({ nodePools: known([pool]) }),
+    });
+    const view = shown(model.scaling);
+    assert.equal(view.summary, 'NodePool gpu uses 8 of 8 nvidia.com/gpu and 16 GiB of 64 GiB memory');
+    assert.equal(view.state, 'critical');
+    assert.match(
+      view.steps.map(({ text }) => text).join('; '),
+      /no node is launched beyond it; NodeClassReady is False: no EC2NodeClass/,
+    );
+  });
+
   test('a cold start is split into its phases', () => {
     const start = now - 10 * minute;
     const at = (seconds: number): number => start + seconds * 1000;

@@ -5,7 +5,16 @@ import { nameOf } from '../autoscale/spec';
 import { chosenStart, coldStarts } from '../live/cold-start';
 import type { ColdStart } from '../live/cold-start';
 import type { Condition, EventView } from '../live/cluster';
-import { agoText, counted, countText, durationText, percentText, secondsText } from '../live/format';
+import {
+  agoText,
+  bytesText,
+  counted,
+  countText,
+  durationText,
+  listed,
+  percentText,
+  secondsText,
+} from '../live/format';
 import { conditionOf, isUnscheduled, unschedulableReason } from '../live/pods';
 import type { Instant } from '../live/reading';
 import { partValue } from '../live/readings';
@@ -35,6 +44,7 @@ export function scalingSection(
     places.maximum === undefined
       ? []
       : [{ title: 'Open maxReplicas', intent: { kind: 'open-place' as const, place: places.maximum } }];
+  if (readings.snapshot.want.object.kind === 'NodePool') return poolSection(readings, parts);
   switch (scaling.kind) {
     case 'known': {
       const { summary, lines } = explain(scaling.decision, scaling.spec);
@@ -97,7 +107,7 @@ function plain(
   summary: string,
   steps: readonly string[],
   state: State,
-  parts: Pick<ScalingView, 'conditions' | 'events' | 'pending' | 'nodeClaims' | 'coldStart'>,
+  parts: Parts,
 ): ScalingView {
   return {
     summary,
@@ -109,6 +119,73 @@ function plain(
     caveats: [],
     ...parts,
   };
+}
+
+type Parts = Pick<ScalingView, 'conditions' | 'events' | 'pending' | 'nodeClaims' | 'coldStart'>;
+
+/** A pool scales nodes: how far it is from its limits, and whether it can launch. */
+function poolSection(readings: Readings, parts: Parts): Section<ScalingView> {
+  const { want, cluster } = readings.snapshot;
+  const title = `NodePool ${want.object.name}`;
+  return sectionOf(cluster.nodePools, (pools) => {
+    const pool = pools.find(({ ref }) => ref.name === want.object.name);
+    if (pool === undefined) return empty(`The cluster has no ${title}`, 'Apply the file', 'warning');
+    const uses = Object.entries(pool.limits).map(([resource, limit]) => {
+      const used = pool.resources[resource] ?? 0;
+      return {
+        text: `${resourceText(resource, used)} of ${resourceText(resource, limit)} ${resource}`,
+        share: limit > 0 ? used / limit : 1,
+      };
+    });
+    const bad = pool.conditions.filter(({ status }) => status === 'False');
+    const full = uses.filter(({ share }) => share >= 0.95);
+    const conditions = pool.conditions.map(({ type, status, reason, message }): Row => {
+      const state: State = status === 'True' ? 'good' : status === 'False' ? 'critical' : 'unknown';
+      return {
+        id: type,
+        state,
+        actions: [],
+        cells: [
+          textCell('NodePool'),
+          textCell(type),
+          textCell(status, undefined, state),
+          textCell(reason),
+          textCell(message),
+        ],
+      };
+    });
+    return section({
+      ...plain(
+        title,
+        uses.length === 0
+          ? `${title} has no limits`
+          : `${title} uses ${listed(uses.map(({ text }) => text))}`,
+        [
+          ...full.map(({ text }) => `Nearly at a limit: ${text}; no node is launched beyond it`),
+          ...bad.map(({ type, message }) => `${type} is False: ${message}`),
+        ],
+        bad.length > 0 ? 'critical' : full.length > 0 ? 'warning' : 'good',
+        parts,
+      ),
+      conditions:
+        conditions.length === 0
+          ? empty('There are no conditions to show')
+          : section(
+              table(
+                'scaling-conditions',
+                conditionColumns,
+                conditions,
+                counted(conditions.length, 'condition'),
+              ),
+            ),
+    });
+  });
+}
+
+function resourceText(resource: string, amount: number): string {
+  return resource === 'memory' || resource.endsWith('storage')
+    ? bytesText(amount)
+    : countText(Math.round(amount * 100) / 100);
 }
 
 /** Why KEDA has no HPA at the moment: paused, idle, or not ready. */
@@ -205,6 +282,14 @@ function targetText(outcome: MetricOutcome): string {
   return target.type === 'AverageValue' ? `${amount} a pod` : amount;
 }
 
+const conditionColumns = [
+  column('of', 'Object'),
+  column('type', 'Condition', 'name'),
+  column('status', 'Status', 'state'),
+  column('reason', 'Reason', 'name'),
+  column('message', 'Message'),
+];
+
 function conditionsSection(readings: Readings, scaling: Scaling): Section<Table> {
   const own: readonly (Condition & { readonly of: string })[] = [
     ...(scaling.kind === 'known'
@@ -231,14 +316,7 @@ function conditionsSection(readings: Readings, scaling: Scaling): Section<Table>
       ],
     };
   });
-  const columns = [
-    column('of', 'Object'),
-    column('type', 'Condition', 'name'),
-    column('status', 'Status', 'state'),
-    column('reason', 'Reason', 'name'),
-    column('message', 'Message'),
-  ];
-  return section(table('scaling-conditions', columns, rows, counted(rows.length, 'condition')));
+  return section(table('scaling-conditions', conditionColumns, rows, counted(rows.length, 'condition')));
 }
 
 /** ScalingLimited, Fallback and Paused are bad when true, the others when false. */

@@ -74,14 +74,14 @@ export const quantities = {
     label: 'GPU',
     target: 'chart-gpu-utilization',
     metric: 'gpu.utilization',
-    read: (context) => recentMean(context, 'gpu.utilization', 5 * minute),
+    read: (context) => recentMean(context, acceleratorMetric(context), 5 * minute),
   },
   'gpu.utilization.sustained': {
     unit: 'ratio',
     label: 'GPU over 30 min',
     target: 'chart-gpu-utilization',
     metric: 'gpu.utilization',
-    read: (context) => sustained(context, 'gpu.utilization', 30 * minute),
+    read: (context) => sustained(context, acceleratorMetric(context), 30 * minute),
   },
   'gpu.memory.usage': {
     unit: 'ratio',
@@ -255,6 +255,14 @@ export type QuantityId = keyof typeof quantities;
 /** A quantity, without what is known of the single ones. */
 export function quantityOf(id: QuantityId): Quantity {
   return quantities[id];
+}
+
+/** GPUs, or NeuronCores where those are what it runs on. */
+function acceleratorMetric({ readings }: JudgeContext): MetricId {
+  const noGpu = readings.now('gpu.utilization').observed.kind === 'absent';
+  return noGpu && readings.now('neuron.core.utilization').observed.kind === 'reading'
+    ? 'neuron.core.utilization'
+    : 'gpu.utilization';
 }
 
 /** What users feel first; whichever is known. */

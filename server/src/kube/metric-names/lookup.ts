@@ -119,7 +119,7 @@ export function lookupMetric(name: string, flat = false): MetricLookup | undefin
 
 /** The unit of the numbers of a series: that of its metric, but counts are counts. */
 export function unitOfSeries(name: string): MetricUnit | undefined {
-  const found = lookupMetric(name);
+  const found = lookupMetric(name, /^(?:ray_)?(?:vllm|sglang)_/.test(name));
   if (found?.state !== 'current' && found?.state !== 'old') return undefined;
   return found.suffix === '' || found.suffix === '_sum' || found.suffix === '_bucket'
     ? found.metric.unit

@@ -30,6 +30,7 @@ export const mentionKinds: readonly string[] = [
   'PrometheusRule',
   'ServiceMonitor',
   'PodMonitor',
+  'InferenceService',
 ];
 
 const memo = new WeakMap<Resource, readonly MetricMention[]>();
@@ -48,6 +49,8 @@ function readMentions(resource: Resource): readonly MetricMention[] {
     case 'ScaledObject':
     case 'ScaledJob':
       return triggerMentions(resource);
+    case 'InferenceService':
+      return inferenceQueries(resource).flatMap((node) => queryMentions(resource, node));
     case 'PrometheusRule':
       return ruleExpressions(resource).flatMap(({ node }) => queryMentions(resource, node));
     default:
@@ -75,6 +78,19 @@ export function adapterMetrics(resource: Resource): readonly AdapterMetric[] {
         scalarIn(item, key, 'targetAverageValue') ??
         scalarIn(item, key, 'targetValue');
       return [{ node, target }];
+    }),
+  );
+}
+
+/** Queries by which KServe scales the parts of an InferenceService with KEDA. */
+function inferenceQueries({ root }: Resource): readonly ScalarNode[] {
+  return ['predictor', 'transformer', 'explainer'].flatMap((part) =>
+    itemsIn(root, 'spec', part, 'autoScaling', 'metrics').flatMap((item) => {
+      const node = scalarIn(item, 'external', 'metric', 'query');
+      const isPrometheus = textIn(item, 'external', 'metric', 'backend') === 'prometheus';
+      return isPrometheus && node !== undefined && !node.unknown && typeof node.value === 'string'
+        ? [node]
+        : [];
     }),
   );
 }

@@ -238,7 +238,7 @@ export function wrongThreshold(
     case 'MiB':
       if (threshold >= 1e7) return { what: 'is in MiB', then: never, meant: Math.round(threshold / million) };
       return (threshold > 0 && threshold < 1) ||
-        (upper && /FB_USED$/.test(metric) && threshold >= 50 && threshold <= 100)
+        (upper && /FB_USED$/.test(metric) && threshold >= 80 && threshold < 100)
         ? { what: 'is in MiB', then: always, meant: undefined }
         : undefined;
     case 'bytes':

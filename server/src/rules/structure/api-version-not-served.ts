@@ -18,6 +18,8 @@ export default defineRule({
     const at = scalarIn(resource.root, 'apiVersion');
     const served = servedApiVersion(kind);
     if (at === undefined || at.unknown || served === undefined || structure !== undefined) return;
+    // Where no schemas are at hand, nothing is known of any version.
+    if (apiVersion === served) return;
     // HorizontalPodAutoscalers have a rule of their own, which moves their metrics too.
     if (!isBuiltInKind(kind) || kind === 'HorizontalPodAutoscaler') return;
     const release = removedRelease(apiVersion, kind);

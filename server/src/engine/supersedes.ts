@@ -37,6 +37,12 @@ export const supersedes: readonly Supersedes[] = [
   { exact: 'host-ram-below-model', softer: 'shared-memory-above-limit', cause: 'container' },
   { exact: 'keda-trigger-invalid', softer: 'keda-query-many-series', cause: 'field' },
   { exact: 'gpu-request-differs-from-limit', softer: 'request-above-limit', cause: 'field' },
+  // What became of a field says more than that there is none.
+  { exact: 'nodepool-outdated-field', softer: 'unknown-field', cause: 'field' },
+  { exact: 'nodepool-outdated-field', softer: 'wrong-type', cause: 'field' },
+  { exact: 'nodepool-outdated-field', softer: 'value-not-allowed', cause: 'field' },
+  { exact: 'nodepool-outdated-field', softer: 'value-malformed', cause: 'field' },
+  { exact: 'nodepool-outdated-field', softer: 'missing-field', cause: 'field' },
   // The same rules, in words of ours, with fixes, and without the definition.
   { exact: 'nodepool-invalid', softer: 'validation-rule-failed', cause: 'resource' },
   { exact: 'nodeclass-invalid', softer: 'validation-rule-failed', cause: 'resource' },
@@ -105,7 +111,7 @@ export function superseded<T extends Comparable>(
     }
   }
   const rejected = findings.filter((finding) => finding.rejected);
-  const ofForm = rejected.filter(({ rule }) => formRules.has(rule));
+  const ofForm = rejected.filter((finding) => formRules.has(finding.rule) && !silent.has(finding));
   if (ofForm.length > 0 && rejected.length > ofForm.length) {
     for (const other of rejected) {
       if (formRules.has(other.rule)) continue;

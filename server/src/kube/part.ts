@@ -69,11 +69,6 @@ export function listIn(part: Part | undefined, key: string): SequenceNode | unde
   return isSequence(value) ? value : undefined;
 }
 
-/** The items of a list of texts that are known texts. */
-export function textsIn(part: Part | undefined, key: string): readonly Text[] {
-  return (listIn(part, key)?.items ?? []).flatMap((item) => textOf(item) ?? []);
-}
-
 /** Whether every item of a list is known and no template can add others. */
 export function isClosed(list: SequenceNode | undefined): list is SequenceNode {
   return (

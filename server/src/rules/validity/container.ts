@@ -491,12 +491,7 @@ function checkHandler(
 }
 
 /** A number from 1 to 65535, or the name of a port. */
-export function checkHandlerPort(
-  cx: Inspection,
-  part: Part | undefined,
-  what: string,
-  rule: ValidityRule,
-): void {
+function checkHandlerPort(cx: Inspection, part: Part | undefined, what: string, rule: ValidityRule): void {
   if (part === undefined) return;
   const number = wholeAt(part, 'port');
   if (number !== undefined) {

@@ -69,7 +69,7 @@ export const checkedKinds: readonly string[] = [
 const memo = new WeakMap<Resource, readonly Flaw[]>();
 
 /** What the API server's validation would refuse of an object. All rules of the folder share one look at it. */
-export function flawsOf(resource: Resource): readonly Flaw[] {
+function flawsOf(resource: Resource): readonly Flaw[] {
   const known = memo.get(resource);
   if (known !== undefined) return known;
   const check = checks[`${resource.group}/${resource.version}/${resource.kind}`];

@@ -1,8 +1,8 @@
 import type { Form } from '../../kube/names';
-import { given, textAt, textOf, wholeAt, type Part, type Text, type Whole } from '../../kube/part';
+import { given, textAt, wholeAt, type Part, type Text, type Whole } from '../../kube/part';
 import { isAbsent, type Resource } from '../../kube/resource';
 import { insertPath, removeEntry, replaceScalar, type Edits } from '../../yaml/edit';
-import { entryOf, isNull, type Entry, type MapNode, type ScalarNode, type YamlNode } from '../../yaml/node';
+import { entryOf, isNull, type Entry, type MapNode, type ScalarNode } from '../../yaml/node';
 import { nearest } from '../nearest';
 import type { Fix, Place, Report } from '../rule';
 
@@ -265,8 +265,4 @@ export function words(list: readonly string[]): string {
 /** Which of several keys have a value. */
 export function givenOf(part: Part, keys: readonly string[]): readonly Entry[] {
   return keys.flatMap((key) => given(part, key) ?? []);
-}
-
-export function isEmptyText(node: YamlNode | undefined): boolean {
-  return textOf(node)?.text === '';
 }

@@ -52,7 +52,7 @@ function lacksSize(cx: Inspection, spec: Part): boolean {
   return isAbsent(cx.resource, requests.map, 'storage');
 }
 
-export function checkAccessModes(cx: Inspection, spec: Part): void {
+function checkAccessModes(cx: Inspection, spec: Part): void {
   const modes = listIn(spec, 'accessModes');
   const known = (modes?.items ?? []).flatMap((item) => textOf(item) ?? []);
   const single = known.find(({ text }) => text === 'ReadWriteOncePod');

@@ -83,6 +83,22 @@ describe('where the cursor is', () => {
     }
   }
 
+  test('is found at once in lines of any length', () => {
+    const started = process.hrtime.bigint();
+    for (const long of [
+      'x'.repeat(300_000),
+      '-'.repeat(300_000),
+      ' '.repeat(300_000),
+      '- '.repeat(100_000),
+    ]) {
+      for (const marked of [`a: ${long} |`, `a: [${long}, |`, `${long}|`, `a: b\n${long}\nc: |`]) {
+        const { text, offset } = split(marked);
+        cursorsAt(text, offset);
+      }
+    }
+    assert.ok(process.hrtime.bigint() - started < 10_000_000_000n);
+  });
+
   test('is nowhere in comments, in running text and in scripts', () => {
     for (const marked of ['a: b # c |', 'a: b c|', 'run: |\n  vllm serve\n  |', '# |']) {
       const { text, offset } = split(marked);

@@ -29,6 +29,9 @@ export interface Cursor {
 /** A word that nobody writes. */
 const markText = 'plimsoll-cursor-mark';
 
+/** Characters of a line before the cursor, beyond which nothing is suggested. */
+const longestLine = 2000;
+
 const wordBefore = /[\w./@-]*$/;
 /** An option that stands before the word, in the same scalar. */
 const optionBefore = /(?:^|[\s"'[,])(--[\w-]+)=$/;
@@ -46,6 +49,8 @@ const separators = /(?::[ \t]+|[[{,][ \t]*|(?:^|[ \t])-[ \t]+|^[ \t]*)["']?$/;
 export function cursorsAt(text: string, offset: number): readonly Cursor[] {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   const lineEnd = text.indexOf('\n', offset);
+  // Nobody types at the end of such a line, and its words would be looked for from each of their letters.
+  if (offset - lineStart > longestLine) return [];
   const before = text.slice(lineStart, offset);
   const typed = wordBefore.exec(before)?.[0] ?? '';
   const start = offset - typed.length;

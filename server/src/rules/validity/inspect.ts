@@ -14,6 +14,7 @@ import { checkLimitRange, checkQuota } from './quota';
 import { checkService } from './service';
 import { checkClaim, checkPersistentVolume, checkStorageClass } from './storage';
 import { checkCronJob, checkJob, checkReplicationController, checkWorkload } from './workload';
+import { podTemplates } from '../../kube/pod-carriers';
 import { entryOf } from '../../yaml/node';
 import type { RuleContext } from '../rule';
 
@@ -61,9 +62,15 @@ const checks: Readonly<Record<string, (cx: Inspection, root: Part) => void>> = {
   'monitoring.coreos.com/v1/PodMonitor': checkMonitor,
 };
 
+/** Groups whose controllers make pods of their templates as they are written. */
+const plainCarriers: readonly string[] = ['leaderworkerset.x-k8s.io', 'jobset.x-k8s.io', 'argoproj.io'];
+
 /** Every kind that is checked, for the rules' own lists. */
 export const checkedKinds: readonly string[] = [
   ...new Set(Object.keys(checks).map((key) => key.slice(key.lastIndexOf('/') + 1))),
+  'LeaderWorkerSet',
+  'JobSet',
+  'Rollout',
 ];
 
 const memo = new WeakMap<Resource, readonly Flaw[]>();
@@ -73,12 +80,18 @@ function flawsOf(resource: Resource): readonly Flaw[] {
   const known = memo.get(resource);
   if (known !== undefined) return known;
   const check = checks[`${resource.group}/${resource.version}/${resource.kind}`];
-  const cx = new Inspection(resource);
+  const cx = new Inspection(resource, plainCarriers.includes(resource.group) ? 'pod' : resource.kind);
   if (check !== undefined) {
     const kind = entryOf(resource.root, 'kind');
     const root: Part = { map: resource.root, place: kind?.value ?? resource.root };
     checkMetadata(cx, root);
     check(cx, root);
+  } else if (plainCarriers.includes(resource.group)) {
+    // Only the pods: what the objects themselves may be, their own definitions say.
+    for (const { node, spec } of podTemplates(resource)) {
+      const template: Part = { map: node, place: spec.entries[0] ?? spec };
+      checkTemplate(cx, template, 'any');
+    }
   }
   memo.set(resource, cx.flaws);
   return cx.flaws;

@@ -55,7 +55,11 @@ export class Inspection {
   /** The container that is looked at, for overrides in the configuration. */
   container: string | undefined;
 
-  constructor(readonly resource: Resource) {}
+  /** @param refused what the API server refuses: the object, or the pods that its controller makes. */
+  constructor(
+    readonly resource: Resource,
+    private readonly refused: string = resource.kind,
+  ) {}
 
   /**
    * Two values of the object may be compared: it is whole, and no template decides which of them are there.
@@ -69,7 +73,7 @@ export class Inspection {
     this.flaws.push({
       rule,
       at,
-      message: `${message}; the API server rejects the ${this.resource.kind}`,
+      message: `${message}; the API server rejects the ${this.refused}`,
       ...(this.container === undefined ? {} : { container: this.container }),
       ...more,
     });

@@ -30,6 +30,8 @@ export interface ConfigText {
 /** A configuration as a tree: part of the object itself, or YAML or JSON inside a string of it. */
 export interface ConfigTree {
   readonly root: MapNode;
+  /** Its nodes are those of the object itself. */
+  readonly own: boolean;
   /** Where a key, or a value, is shown. */
   place(at: Entry | YamlNode): Place;
   /** Puts another scalar in the place of one; `undefined` where that cannot be done. */
@@ -65,6 +67,7 @@ export function configTexts(resource: Resource): readonly ConfigText[] {
 export function ownTree(resource: Resource, root: MapNode): ConfigTree {
   return {
     root,
+    own: true,
     place: (at) => ('key' in at ? at : linePlace(resource, at)),
     replace: (scalar, value) => replaceScalar(resource.placed.document, scalar, value),
   };
@@ -83,6 +86,7 @@ export function treeInText(node: ScalarNode, text: ScalarText): ConfigTree | und
   };
   return {
     root,
+    own: false,
     place: (at) => spanOf('key' in at ? at.key : at),
     replace: (scalar, value) => {
       const at = spanOf(scalar);
@@ -251,25 +255,12 @@ export function fluentSections(resource: Resource): readonly FluentSection[] {
   const known = sections.get(resource);
   if (known !== undefined) return known;
   const found = configTexts(resource).flatMap((config) => readFluent(resource, config));
-  for (const { name, tree, open } of addOnsOf(resource)) {
-    if (!/fluent-?bit/i.test(name) || open) continue;
-    for (const entry of mapIn(tree.root, 'config')?.entries ?? []) {
-      const { key, value } = entry;
-      if (
-        !isScalar(value) ||
-        typeof value.value !== 'string' ||
-        !/^(?:outputs|inputs|filters)$/.test(key.text)
-      )
-        continue;
-      // Only text of the object itself can be pointed into.
-      if (tree.place(value) === value)
-        found.push(
-          ...readFluent(resource, {
-            name: key.text,
-            node: value,
-            text: scalarText(resource.placed.document.text, value),
-          }),
-        );
+  for (const { name, tree } of addOnsOf(resource)) {
+    // Only text of the object itself can be pointed into.
+    if (!tree.own || !/fluent-?bit|cloudwatch/i.test(name)) continue;
+    for (const { key, value } of textsIn(tree.root)) {
+      const text = scalarText(resource.placed.document.text, value);
+      found.push(...readFluent(resource, { name: key, node: value, text }));
     }
   }
   sections.set(resource, found);
@@ -277,6 +268,20 @@ export function fluentSections(resource: Resource): readonly FluentSection[] {
 }
 
 const sections = new WeakMap<Resource, readonly FluentSection[]>();
+
+/** Texts below a map that hold sections of Fluent Bit. */
+function textsIn(node: YamlNode, name = ''): readonly { readonly key: string; readonly value: ScalarNode }[] {
+  switch (node.kind) {
+    case 'map':
+      return node.entries.flatMap(({ key, value }) => textsIn(value, key.text));
+    case 'sequence':
+      return node.items.flatMap((item) => textsIn(item, name));
+    case 'scalar':
+      return typeof node.value === 'string' && /\[(?:OUTPUT|INPUT|FILTER)\]/i.test(node.text)
+        ? [{ key: name, value: node }]
+        : [];
+  }
+}
 
 function readFluent(resource: Resource, config: ConfigText): readonly FluentSection[] {
   const { text } = config.text;

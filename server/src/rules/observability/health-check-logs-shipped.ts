@@ -1,7 +1,7 @@
 import type { Resource } from '../../kube/resource';
 import { entryOf, itemsIn, mapIn, isScalar } from '../../yaml/node';
 import { defineRule, type Place } from '../rule';
-import { collectorTrees, fluentSections } from './configuration';
+import { addOnsOf, collectorTrees, fluentSections } from './configuration';
 
 /** Paths and agents of health checks, in whatever a filter calls them. */
 const healthChecks = /health|readyz|livez|\bready\b|\blive\b|kube-probe|ping/i;
@@ -16,6 +16,8 @@ export default defineRule({
   check(resource, { report }) {
     const { text } = resource.placed.document;
     if (!/fluent|filelog/i.test(text) && !/\[(?:INPUT|OUTPUT)\]|pipeline\s*:/i.test(text)) return;
+    // Other values may bring the filter.
+    if (addOnsOf(resource).some(({ open }) => open)) return;
     const at = ofFluentBit(resource) ?? ofCollector(resource);
     if (at === undefined) return;
     report({

@@ -89,11 +89,10 @@ function readConfiguration(resource: Resource): PluginConfiguration {
       for (const { name, tree } of addOnsOf(resource)) {
         if (/gpu-operator/.test(name)) {
           strategyIn(tree, 'mig', 'strategy');
-          if (tree.root.borrowed || tree.place(tree.root) === tree.root)
-            readTexts(mapIn(tree.root, 'devicePlugin', 'config', 'data'));
+          if (tree.own) readTexts(mapIn(tree.root, 'devicePlugin', 'config', 'data'));
         } else if (/device-plugin/.test(name)) {
           strategyIn(tree, 'migStrategy');
-          if (tree.place(tree.root) === tree.root) readTexts(mapIn(tree.root, 'config', 'map'));
+          if (tree.own) readTexts(mapIn(tree.root, 'config', 'map'));
         }
       }
       migStrategy ??= strategyOfPods(resource);

@@ -15,7 +15,7 @@ import { checkService } from './service';
 import { checkClaim, checkPersistentVolume, checkStorageClass } from './storage';
 import { checkCronJob, checkJob, checkReplicationController, checkWorkload } from './workload';
 import { podTemplates } from '../../kube/pod-carriers';
-import { entryOf } from '../../yaml/node';
+import { entryOf, itemsIn, textIn } from '../../yaml/node';
 import type { RuleContext } from '../rule';
 
 /** Nothing beyond the name, the labels and what the schema says. */
@@ -73,6 +73,18 @@ export const checkedKinds: readonly string[] = [
   'Rollout',
 ];
 
+/** Claim templates of a LeaderWorkerSet and a JobSet, which are volumes of their pods. */
+function claimsOf(resource: Resource): ReadonlySet<string> | 'unknown' {
+  const templates = [
+    ...itemsIn(resource.root, 'spec', 'leaderWorkerTemplate', 'volumeClaimTemplates'),
+    ...itemsIn(resource.root, 'spec', 'volumeClaimPolicies').flatMap((policy) =>
+      itemsIn(policy, 'templates'),
+    ),
+  ];
+  const names = templates.map((template) => textIn(template, 'metadata', 'name'));
+  return names.includes(undefined) ? 'unknown' : new Set(names.filter((name) => name !== undefined));
+}
+
 const memo = new WeakMap<Resource, readonly Flaw[]>();
 
 /** What the API server's validation would refuse of an object. All rules of the folder share one look at it. */
@@ -90,7 +102,7 @@ function flawsOf(resource: Resource): readonly Flaw[] {
     // Only the pods: what the objects themselves may be, their own definitions say.
     for (const { node, spec } of podTemplates(resource)) {
       const template: Part = { map: node, place: spec.entries[0] ?? spec };
-      checkTemplate(cx, template, 'any');
+      checkTemplate(cx, template, 'any', claimsOf(resource));
     }
   }
   memo.set(resource, cx.flaws);

@@ -112,6 +112,42 @@ describe('hover on a model, however the engine is told it', () => {
     }
   });
 
+  test('finds a model that a ConfigMap names, and follows it', () => {
+    const map = (model: string): string => `apiVersion: v1
+kind: ConfigMap
+metadata: { name: serving }
+data: { MODEL_ID: ${model} }
+`;
+    for (const [container, place] of [
+      [
+        'args: ["--model=$(MODEL)"]\nenv: [{ name: MODEL, valueFrom: { configMapKeyRef: { name: serving, key: MODEL_ID } } }]',
+        '$(MO|DEL)',
+      ],
+      ['args: ["--model=$(MODEL_ID)"]\nenvFrom: [{ configMapRef: { name: serving } }]', '$(MO|DEL_ID)'],
+      [
+        'args: ["--model=$(MY_MODEL_ID)"]\nenvFrom: [{ prefix: MY_, configMapRef: { name: serving } }]',
+        '$(MY|_MODEL_ID)',
+      ],
+    ] as const) {
+      let workspace = workspaceOf({
+        'a.yaml': serving('vllm/vllm-openai:v0.11.0', `${container}\n${gpu}`),
+        'map.yaml': map('Qwen/Qwen2.5-7B-Instruct'),
+      });
+      const at = offsetOf(workspace, 'a.yaml', place);
+      const title = (): string => hoverFor(workspace, 'file:///ws/a.yaml', at, [])?.cards[0]?.title ?? '';
+      assert.match(title(), /^Qwen\/Qwen2\.5-7B-Instruct: 7\.62 billion/);
+      workspace = workspace.with(parseFile('file:///ws/map.yaml', map('Qwen/Qwen2.5-3B-Instruct')));
+      assert.match(title(), /^Qwen\/Qwen2\.5-3B-Instruct/);
+      const kinds = { models: true, nodePools: false, workloads: false };
+      // Where all of a map becomes variables, options may be among them: a bound is known then, no figure.
+      const count = container.includes('envFrom') ? 0 : 1;
+      const hints = hintsFor(workspace, 'file:///ws/a.yaml', { start: 0, end: 9999 }, kinds, []);
+      assert.equal(hints.length, count);
+      workspace = workspace.without('file:///ws/map.yaml');
+      assert.equal(title(), '');
+    }
+  });
+
   test('tells what has been described', () => {
     const workspace = workspaceOf({
       'a.yaml': serving('vllm/vllm-openai:v0.11.0', `args: ["--model=acme/house-model"]\n${gpu}`),

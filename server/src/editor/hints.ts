@@ -3,7 +3,7 @@ import { acceleratorsOfPod } from '../kube/accelerators';
 import { podTemplates } from '../kube/pod-carriers';
 import { formatBytes } from '../kube/quantity';
 import type { Resource } from '../kube/resource';
-import { serversOf, servingIn } from '../rules/model/servings';
+import { serversIn, servingIn } from '../rules/model/servings';
 import { placementOf } from '../rules/placement/answers';
 import { poolOf, surroundingsOfPool } from '../rules/placement/surroundings';
 import { schemeOf } from '../sizing/models/quantization';
@@ -71,7 +71,7 @@ function aboutTokens(count: number): string {
 }
 
 function modelHints(workspace: Workspace, resource: Resource, models: readonly UserModel[]): readonly Hint[] {
-  return serversOf(resource).flatMap((server): Hint[] => {
+  return serversIn(workspace, resource).flatMap((server): Hint[] => {
     if (server.model.state !== 'known') return [];
     const serving = servingIn(workspace, server, models);
     // Where an option is only known later there is no figure, only bounds.

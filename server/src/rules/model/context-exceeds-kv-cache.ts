@@ -6,7 +6,7 @@ import type { MemoryEstimate } from '../../sizing/memory/estimate';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Fix, type Severity } from '../rule';
 import { addFlag, addVariable, setSetting } from './flags';
-import { choiceText, gpuMayBePatched, servingIn, serversOf, tokenText } from './servings';
+import { choiceText, gpuMayBePatched, servingIn, serversIn, tokenText } from './servings';
 
 /** Servers that compare the longest request with the cache before they start, and refuse. */
 const refuses: ReadonlySet<ModelServer['engine']> = new Set([
@@ -26,7 +26,7 @@ export default defineRule({
   kinds: ['pod-carrier'],
   fixable: 'suggest',
   check(resource, { report, workspace, models }) {
-    for (const server of serversOf(resource)) {
+    for (const server of serversIn(workspace, resource)) {
       if (!refuses.has(server.engine)) continue;
       const serving = servingIn(workspace, server, models);
       const judged = serving === undefined ? undefined : judge(serving);

@@ -15,7 +15,7 @@ import type { Workspace } from '../../workspace/workspace';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Fix, type Place } from '../rule';
 import { addFlag, setSetting } from './flags';
-import { choiceText, gpuMayBePatched, poolsFor, servingIn, serversOf } from './servings';
+import { choiceText, gpuMayBePatched, poolsFor, servingIn, serversIn } from './servings';
 
 export default defineRule({
   id: 'dtype-unsupported-on-gpu',
@@ -25,7 +25,7 @@ export default defineRule({
   kinds: ['pod-carrier'],
   fixable: 'suggest',
   check(resource, { report, workspace, models }) {
-    for (const server of serversOf(resource)) {
+    for (const server of serversIn(workspace, resource)) {
       const gpus = gpuChoices(server.container, poolsFor(workspace, server.container.template));
       if (!gpus.named || gpus.choices.length === 0) continue;
       for (const used of formatsOf(server, workspace, models)) {

@@ -8,6 +8,7 @@ import { noUserModels, type UserModel } from '../../sizing/models/types';
 import type { Workspace } from '../../workspace/workspace';
 import { getIn } from '../../yaml/node';
 import { mayBePatched } from '../overlays';
+import { withConfiguredModel } from './configured-model';
 
 /** The NodePools that would take a pod: by labels and taints, as far as both are known. */
 export function poolsFor(workspace: Workspace, template: PodTemplate): readonly Resource[] {
@@ -41,6 +42,8 @@ export function servingIn(
   server: ModelServer,
   models: readonly UserModel[] = noUserModels,
 ): Serving | undefined {
+  const resolved = withConfiguredModel(workspace, server);
+  if (resolved !== server) return servingIn(workspace, resolved, models);
   const pools = poolsFor(workspace, server.container.template);
   const known = memo.get(server);
   if (known !== undefined && known.models === models && sameItems(known.pools, pools)) return known.serving;
@@ -51,6 +54,11 @@ export function servingIn(
 
 function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+/** As {@link serversOf}, with the models that ConfigMaps of the workspace name. */
+export function serversIn(workspace: Workspace, resource: Resource): readonly ModelServer[] {
+  return serversOf(resource).map((server) => withConfiguredModel(workspace, server));
 }
 
 /** Every server of an object. A group whose pods all run the same command has one for each part. */

@@ -11,7 +11,7 @@ import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Related, type Severity } from '../rule';
 import { mayBePatched } from '../overlays';
 import { neuronShortage, type NeuronShortage } from './neuron-memory';
-import { choiceText, gpuMayBePatched, gpuText, servingIn, serversOf } from './servings';
+import { choiceText, gpuMayBePatched, gpuText, servingIn, serversIn } from './servings';
 
 export default defineRule({
   id: 'weights-exceed-vram',
@@ -21,7 +21,7 @@ export default defineRule({
   kinds: ['pod-carrier'],
   fixable: 'none',
   check(resource, { report, workspace, models }) {
-    for (const server of serversOf(resource)) {
+    for (const server of serversIn(workspace, resource)) {
       const serving = servingIn(workspace, server, models);
       const shortage = serving === undefined ? undefined : neuronShortage(workspace, serving);
       if (serving !== undefined && shortage !== undefined && server.model.state === 'known') {

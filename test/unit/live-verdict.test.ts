@@ -221,6 +221,15 @@ describe('verdicts', () => {
     assert.notEqual(verdict({ measurements: [...serving, stale] }).name, 'vram-at-risk');
   });
 
+  test('a watch that stands is up to date, though nothing has changed for a minute', () => {
+    const quiet = { kind: 'known' as const, value: [oomPod('vllm-0')], at: now - 70_000 };
+    assert.equal(verdict({ cluster: cluster({ pods: quiet }) }).name, 'crash-looping');
+    assert.notEqual(
+      verdict({ cluster: cluster({ pods: { ...quiet, at: now - 600_000 } }) }).name,
+      'crash-looping',
+    );
+  });
+
   test('since when is told by the history', () => {
     const found = verdict({
       measurements: [...serving, measured('gpu.memory.usage', 0.97, gpu(0))],
@@ -237,10 +246,7 @@ describe('verdicts', () => {
 
   test('GPUs that no label explains are not judged as idle', () => {
     const found = verdict({
-      measurements: [
-        measured('queue.waiting', 0),
-        measured('gpu.utilization', 0, gpu(0, 'node-0', null)),
-      ],
+      measurements: [measured('queue.waiting', 0), measured('gpu.utilization', 0, gpu(0, 'node-0', null))],
       series: [series('gpu.utilization', 60, () => 0, gpu(0, 'node-0', null))],
     });
     assert.notEqual(found.name, 'idle-gpus');

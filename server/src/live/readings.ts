@@ -56,13 +56,15 @@ export interface Readings {
 const preference: readonly SourceId[] = ['demo', 'engine-metrics', 'kubernetes', 'prometheus', 'cloudwatch'];
 
 /**
- * How old a value may be before it counts as old: two refreshes. What is measured over a window comes with it, and
- * CloudWatch gives a period about two minutes after its end.
+ * What a source may be late by of itself. CloudWatch gives a period about two minutes after its end. A watch of the API
+ * server is up to date as long as it stands, and is heard of once a minute when nothing changes (bookmarks).
  */
+const lateness: Readonly<Partial<Record<SourceId, Duration>>> = { cloudwatch: 180_000, kubernetes: 150_000 };
+
+/** How old a value may be before it counts as old: two refreshes. What is measured over a window comes with it. */
 export function isStale(reading: Reading, snapshot: Pick<LiveSnapshot, 'at' | 'refresh'>): boolean {
   const allowed = Math.max(2 * snapshot.refresh, 3 * reading.window);
-  const late = reading.source.source === 'cloudwatch' ? 180_000 : 0;
-  return snapshot.at - reading.at > allowed + late;
+  return snapshot.at - reading.at > allowed + (lateness[reading.source.source] ?? 0);
 }
 
 /** A value for use where only what holds now counts. */

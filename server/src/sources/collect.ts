@@ -46,9 +46,10 @@ export interface CollectorOptions {
   readonly remedies?: Readonly<Partial<Record<SourceId, string>>>;
 }
 
+/** The first answer of a cluster waits for the plugin that makes its credential. */
 const defaultTimeouts: Readonly<Record<SourceId, Duration>> = {
-  kubernetes: 10_000,
-  'engine-metrics': 15_000,
+  kubernetes: 20_000,
+  'engine-metrics': 25_000,
   prometheus: 20_000,
   cloudwatch: 30_000,
   demo: 5_000,

@@ -117,7 +117,8 @@ async function read(world: KubeWorld, want: Want, signal: AbortSignal): Promise<
     );
   }
   const problems: SourceProblem[] = [];
-  const reader: Reader = { client, world, want, signal, deadline: startedAt + answerMs, problems };
+  // From here on: the credentials of a context may take their time, once.
+  const reader: Reader = { client, world, want, signal, deadline: world.clock.now() + answerMs, problems };
   const related = await relatedTo(reader);
   const [logs, metrics, use, serverVersion] = await Promise.all([
     logsOf(reader, related),

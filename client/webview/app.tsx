@@ -206,9 +206,9 @@ function Engineer({ model }: { readonly model: PanelModel }) {
     <>
       <Tiles tiles={model.tiles} />
       <SourceChips sources={model.sources} />
-      {isUrgent && triage}
       <Charts groups={model.charts} markers={model.markers} window={model.window} />
       <Markers markers={model.markers} />
+      {isUrgent && triage}
       <PartOf id="scaling" title="Scaling">
         <Content section={model.scaling}>{(value) => <Scaling scaling={value} />}</Content>
       </PartOf>

@@ -60,6 +60,7 @@ test('the VSIX holds these files and no other', async () => {
     'docs/permissions.md',
     'images/editor.png',
     'images/icon.png',
+    'images/panel.png',
     'package.json',
     'schemas/config.schema.json',
     ...rulePages(),

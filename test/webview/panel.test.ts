@@ -83,7 +83,7 @@ describe('states', () => {
     });
     assert.match(
       await panel.page.getByRole('main').innerText(),
-      /Nothing has been contacted Connect, or look/,
+      /Nothing has been contacted\s+Connect, or look/,
     );
     await panel.page.getByRole('button', { name: 'Show the demo' }).click();
     assert.deepEqual(await intents(panel), [{ kind: 'use-demo' }]);
@@ -267,7 +267,7 @@ describe('charts', () => {
     const panel = await openModel();
     assert.match(
       await panel.page.locator('#target-gpu-clock').innerText(),
-      /No source tells the clock Add DCGM/,
+      /No source tells the clock\s+Add DCGM/,
     );
     const group = panel.page.getByRole('region', { name: 'EFA and Neuron' });
     assert.match(await group.innerText(), /The instance types have no EFA/);

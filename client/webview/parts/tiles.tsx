@@ -5,8 +5,10 @@ import { Sparkline } from './sparkline';
 import { StateMark } from './state';
 
 export function Tiles({ tiles }: { readonly tiles: readonly Tile[] }) {
+  // All in one row, or in two: never one alone in a row of its own.
+  const columns = { '--columns': tiles.length, '--narrow-columns': Math.ceil(tiles.length / 2) };
   return (
-    <ul class="tiles" aria-label="Key figures">
+    <ul class="tiles" aria-label="Key figures" style={columns}>
       {tiles.map((tile) => (
         <li key={tile.id}>
           <TileButton tile={tile} />

@@ -153,9 +153,9 @@ function checkReserved(
       : isPool && key === 'karpenter.sh/nodepool'
         ? 'it is the name of the pool'
         : domain.endsWith('karpenter.sh') && !ownLabels.includes(key)
-          ? 'Karpenter keeps its domain to itself'
+          ? 'Karpenter has no such label, and keeps its domain to itself'
           : domain.endsWith('karpenter.k8s.aws') && !awsLabels.includes(key)
-            ? 'Karpenter keeps its domain to itself'
+            ? 'Karpenter has no such label, and keeps its domain to itself'
             : undefined;
   if (reserved === undefined) return;
   cx.add(rule, at, `The label ${shown(key)} cannot be asked for: ${reserved}`, {

@@ -46,6 +46,8 @@ export const supersedes: readonly Supersedes[] = [
   // The same rules, in words of ours, with fixes, and without the definition.
   { exact: 'nodepool-invalid', softer: 'validation-rule-failed', cause: 'resource' },
   { exact: 'nodeclass-invalid', softer: 'validation-rule-failed', cause: 'resource' },
+  { exact: 'keda-min-above-max', softer: 'validation-rule-failed', cause: 'resource' },
+  { exact: 'keda-idle-not-below-min', softer: 'validation-rule-failed', cause: 'resource' },
   { exact: 'quantity-out-of-range', softer: 'suspicious-quantity', cause: 'field' },
   { exact: 'quantity-out-of-range', softer: 'request-above-limit', cause: 'container' },
   { exact: 'quantity-out-of-range', softer: 'gpu-request-differs-from-limit', cause: 'container' },

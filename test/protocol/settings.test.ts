@@ -115,7 +115,8 @@ describe('settings', () => {
     const fs = memoryFileSystem({ '/ws/a.yaml': pod('a'), '/ws/b.yaml': pod('b') });
     const { client } = await start({ fs, settings: { 'file:///ws': { workspaceScan: { enable: false } } } });
     assert.equal((await client.ready()).files, 0);
-    assert.deepEqual(fs.reads, []);
+    // No manifest: of the folder only the catalogue that it may keep is looked for.
+    assert.deepEqual(fs.reads, ['/ws/.plimsoll/instance-types.json']);
     assert.deepEqual(client.progress, []);
     await client.open(a, pod('a'));
     await client.until('the open file is judged', () => client.statuses.at(-1)?.findings.error === 1);

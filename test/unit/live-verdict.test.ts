@@ -13,6 +13,7 @@ import { absent } from '../../server/src/live/reading';
 import { judgeContext } from '../../server/src/panel/context';
 import { digits, secondsText, bytesText, quantityText } from '../../server/src/live/format';
 import {
+  container,
   gpu,
   hpa,
   known,
@@ -221,6 +222,29 @@ describe('verdicts', () => {
     assert.notEqual(verdict({ measurements: [...serving, stale] }).name, 'vram-at-risk');
   });
 
+  test('one kill that the pod has got over is history', () => {
+    const again = (ago: number, restarts = 1): string =>
+      verdict({
+        cluster: cluster({
+          pods: known([
+            pod('vllm-0', {
+              containers: [
+                container({
+                  restarts,
+                  lastTermination: { reason: 'OOMKilled', exitCode: 137, finishedAt: now - ago * minute },
+                }),
+              ],
+            }),
+          ]),
+        }),
+        measurements: serving,
+      }).name;
+    assert.equal(again(2), 'crash-looping');
+    assert.equal(again(9), 'healthy');
+    assert.equal(again(9, 3), 'crash-looping');
+    assert.equal(again(30, 3), 'healthy');
+  });
+
   test('a watch that stands is up to date, though nothing has changed for a minute', () => {
     const quiet = { kind: 'known' as const, value: [oomPod('vllm-0')], at: now - 70_000 };
     assert.equal(verdict({ cluster: cluster({ pods: quiet }) }).name, 'crash-looping');
@@ -228,6 +252,15 @@ describe('verdicts', () => {
       verdict({ cluster: cluster({ pods: { ...quiet, at: now - 600_000 } }) }).name,
       'crash-looping',
     );
+  });
+
+  test('since when the queue is deep is told for each pod as well', () => {
+    const found = verdict({
+      measurements: [measured('queue.waiting', 60), measured('kv-cache.usage', 0.95)],
+      series: [series('queue.waiting', 60, (ago) => (ago <= 8 ? 60 : 15))],
+    });
+    assert.equal(found.name, 'queue-saturated');
+    assert.equal(found.since?.at, now - 8 * minute);
   });
 
   test('since when is told by the history', () => {

@@ -683,12 +683,13 @@ describe('1,000 pods on 100 nodes', () => {
         measurements,
         series: [series('queue.waiting', 60, () => 3), series('gpu.utilization', 60, () => 0.5)],
       });
-    // The best of several: others may be using the processor, and the first ones are compiled on the way.
+    // Time of the processor, the best of several: others may be using it, and the first ones are compiled on the way.
     const once = (): number => {
-      const began = performance.now();
+      const began = process.cpuUsage();
       const model = buildPanelModel(workspace, [], live(), now, { resource: deployment });
       assert.equal(shown(model.pods).rows.length, 1000);
-      return performance.now() - began;
+      const { user, system } = process.cpuUsage(began);
+      return (user + system) / 1000;
     };
     const best = Math.min(...Array.from({ length: 25 }, once));
     assert.ok(best < 50, `${best.toFixed(1)} ms`);

@@ -140,6 +140,20 @@ export function recentFailures(pods: readonly PodView[], now: Instant, within: D
   );
 }
 
+/**
+ * Failures that are still going on: the container is not ready again, it has failed before, or it was minutes ago. One
+ * kill that the pod has got over is history; the triage and the charts tell of it.
+ */
+export function presentFailures(pods: readonly PodView[], now: Instant): readonly Failure[] {
+  return recentFailures(pods, now, 15 * 60_000).filter(
+    ({ container, termination, looping }) =>
+      looping ||
+      !container.ready ||
+      container.restarts >= 2 ||
+      (termination.finishedAt !== undefined && now - termination.finishedAt <= 5 * 60_000),
+  );
+}
+
 /** Why the scheduler has not placed it: the message of the condition PodScheduled. */
 export function unschedulableReason(pod: PodView): string | undefined {
   const condition = conditionOf(pod, 'PodScheduled');

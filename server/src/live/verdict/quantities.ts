@@ -1,4 +1,4 @@
-import { isActive, isReady, isUnscheduled, recentFailures } from '../pods';
+import { isActive, isReady, isUnscheduled, presentFailures } from '../pods';
 import type { PodView } from '../cluster';
 import { durationText, percentText, quantityText } from '../format';
 import { absent } from '../reading';
@@ -24,9 +24,6 @@ export interface Quantity {
   /** How the value is written, where the unit does not do. */
   readonly text?: (value: number, context: JudgeContext) => string;
 }
-
-/** How long a failure of a container counts as present. */
-const failureWindow = 15 * minute;
 
 export const quantities = {
   'queue.waiting': {
@@ -161,11 +158,7 @@ export const quantities = {
     label: 'containers that were killed or crash',
     target: 'triage',
     read: (context) =>
-      fromPods(
-        context,
-        'status.containerStatuses',
-        (pods) => recentFailures(pods, context.now, failureWindow).length,
-      ),
+      fromPods(context, 'status.containerStatuses', (pods) => presentFailures(pods, context.now).length),
   },
   'pods.oom': {
     unit: 'count',
@@ -175,8 +168,7 @@ export const quantities = {
       fromPods(
         context,
         'lastState.terminated.reason',
-        (pods) =>
-          recentFailures(pods, context.now, failureWindow).filter(({ kind }) => kind === 'oom').length,
+        (pods) => presentFailures(pods, context.now).filter(({ kind }) => kind === 'oom').length,
       ),
   },
   'restarts.recent': {

@@ -1,4 +1,4 @@
-import { isActive, isReady, recentFailures, isUnscheduled } from '../pods';
+import { isActive, isReady, isUnscheduled, presentFailures } from '../pods';
 import { counted, durationText, listed } from '../format';
 import type { Instant } from '../reading';
 import { partValue } from '../readings';
@@ -7,6 +7,7 @@ import type { Evidence } from './condition';
 import type { JudgeContext } from './context';
 import { beyondSince, quantityOf } from './quantities';
 import type { QuantityId } from './quantities';
+import type { MetricId } from '../vocabulary';
 import { factsOf, healthyNeeds, verdictTable } from './table';
 import type { Gravity, NextStep, VerdictName, VerdictRow } from './table';
 
@@ -72,7 +73,7 @@ function sinceOf(
 ): Holding['since'] | undefined {
   const pods = context.readings.pods ?? [];
   if (row.name === 'crash-looping') {
-    const ends = recentFailures(pods, context.now, 15 * 60_000).flatMap(({ termination }) =>
+    const ends = presentFailures(pods, context.now).flatMap(({ termination }) =>
       termination.finishedAt === undefined ? [] : [termination.finishedAt],
     );
     return ends.length === 0 ? undefined : { at: Math.min(...ends), atLeast: false };
@@ -85,12 +86,25 @@ function sinceOf(
     evidence.find(({ quantity }) => quantity === row.since) ?? evidence.find(({ holds }) => holds === true);
   if (main === undefined) return undefined;
   const { metric } = quantityOf(main.quantity);
-  // Quantities that are a quotient of the metric hold on another scale than its history.
-  if (main.quantity !== metric && main.quantity !== 'gpu.utilization.sustained') return undefined;
+  const limit = limitOfMetric(main, metric, context);
+  if (limit === undefined) return undefined;
   const found = beyondSince(context, metric, (value) =>
-    main.is === 'above' ? value > main.limit : value < main.limit,
+    main.is === 'above' ? value > limit : value < limit,
   );
   return found === undefined ? undefined : { at: found.since, atLeast: found.wholeRange };
+}
+
+/** The limit on the scale of the metric's history, which is another one for a quantity that is a share of it. */
+function limitOfMetric(
+  main: Evidence,
+  metric: MetricId | undefined,
+  { readings }: JudgeContext,
+): number | undefined {
+  if (main.quantity === metric || main.quantity === 'gpu.utilization.sustained') return main.limit;
+  if (main.quantity !== 'queue.per-pod' || main.observed.kind === 'absent') return undefined;
+  const whole = readings.now('queue.waiting').observed;
+  if (whole.kind === 'absent' || main.observed.value <= 0) return undefined;
+  return main.limit * (whole.value / main.observed.value);
 }
 
 function missingText(evidence: readonly Evidence[]): string {

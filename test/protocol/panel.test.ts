@@ -80,12 +80,22 @@ function snapshotOf(want: Want, ready: number): LiveSnapshot {
   return { ...liveFixture(text, 'test'), want, refresh: 15_000 };
 }
 
+/** A read that waits for its answer. */
+interface Asked {
+  readonly want: Want;
+  resolve(snapshot: LiveSnapshot): void;
+  reject(error: Error): void;
+  progress(snapshot: LiveSnapshot): void;
+}
+
 interface Played {
   readonly sources: LiveSources;
   readonly targets: LiveTarget[];
   readonly reads: Want[];
   /** Ends the read that is on its way. */
   answer(ready: number): void;
+  /** Ends the query of the logs that is on its way. */
+  answerQuery(ready: number): void;
   progress(ready: number): void;
   fail(error: Error): void;
   /** What watches heard of. */
@@ -99,20 +109,16 @@ function play(): Played {
   const reads: Want[] = [];
   const listeners = new Set<() => void>();
   let disposed = 0;
-  let pending:
-    | {
-        readonly want: Want;
-        readonly resolve: (snapshot: LiveSnapshot) => void;
-        readonly reject: (error: Error) => void;
-        readonly progress: (snapshot: LiveSnapshot) => void;
-      }
-    | undefined;
+  let pending: Asked | undefined;
+  let query: Asked | undefined;
   const reader: LiveReader = {
     namespace: async () => 'default',
     read: (want, signal, progress) =>
       new Promise((resolve, reject) => {
         reads.push(want);
-        pending = { want, resolve, reject, progress };
+        const asked = { want, resolve, reject, progress };
+        if (want.logsQuery === undefined) pending = asked;
+        else query = asked;
         signal.addEventListener('abort', () => reject(new Error('aborted')));
       }),
     watch: (_, changed, signal) => {
@@ -150,6 +156,7 @@ function play(): Played {
       assert.ok(pending !== undefined, 'something is being read');
       pending.resolve(snapshotOf(pending.want, ready));
     },
+    answerQuery: (ready) => query?.resolve(snapshotOf(query.want, ready)),
     progress: (ready) => pending?.progress(snapshotOf(pending.want, ready)),
     fail: (error) => pending?.reject(error),
     change: () => {
@@ -363,7 +370,7 @@ describe('the session of the panel', () => {
     await client.stop();
   });
 
-  test('a query of the logs runs when it is asked for, once', async () => {
+  test('a query of the logs runs when it is asked for, once, and keeps nothing else waiting', async () => {
     const played = play();
     const { client, clock, session, state } = await open(played);
     await session();
@@ -371,12 +378,16 @@ describe('the session of the panel', () => {
     played.answer(1);
     await state('model', ({ reading }) => !reading);
     await client.connection.sendNotification(panelRefreshNotification, { logsQuery: 'slow-requests' });
-    await until('a read', () => played.reads.length === 2);
-    played.answer(1);
-    await state('model', ({ reading }) => !reading);
+    await until('the query', () => played.reads.length === 2);
+    await state('model', ({ reading }) => reading);
     await settle(client);
     clock.advance(20_000);
     await until('a read', () => played.reads.length === 3);
+    played.answer(2);
+    await settle(client);
+    assert.equal((await state('model')).reading, true, 'the query still runs');
+    played.answerQuery(2);
+    await state('model', ({ reading }) => !reading);
     assert.deepEqual(
       played.reads.map(({ logsQuery }) => logsQuery),
       [undefined, 'slow-requests', undefined],

@@ -97,7 +97,8 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
   let isReading = false;
   let nudge: (() => void) | undefined;
   let isDue = false;
-  let query: LogsQueryId | undefined;
+  /** Queries of the logs that run. */
+  let queries = 0;
   let isDisposed = false;
   /** What the last model was made of. */
   let told: readonly unknown[] = [];
@@ -289,13 +290,7 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
   }
 
   async function readOnce(from: LiveReader, about: Following, signal: AbortSignal): Promise<void> {
-    const asked = query;
-    query = undefined;
-    const want: Want = {
-      ...about.want,
-      now: sources.now(),
-      ...(asked === undefined ? {} : { logsQuery: asked }),
-    };
+    const want: Want = { ...about.want, now: sources.now() };
     const show = (snapshot: LiveSnapshot): void => {
       // `following` is another object when the same one was found at another place of the file.
       if (signal.aborted || following === undefined) return;
@@ -304,20 +299,41 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
       features.changed();
     };
     isReading = true;
-    if (asked !== undefined) tellModel();
     try {
       const snapshot = await from.read(want, signal, (part) => {
         // While all of it is known already, a part of the next answer would only flicker.
         if (about.snapshot === undefined || following?.snapshot === undefined) show(part);
         else if (isPartial(about.snapshot)) show(part);
       });
-      isReading = false;
+      isReading = queries > 0;
       show(snapshot);
     } catch (error) {
       isReading = false;
       if (signal.aborted) return;
       if (about.snapshot === undefined) tell({ kind: 'waiting', empty: brokenRead });
       throw error;
+    }
+  }
+
+  /** A query of the logs takes up to minutes; everything else is read meanwhile. */
+  async function runQuery(logsQuery: LogsQueryId): Promise<void> {
+    const [about, from, signal] = [following, reader, reading?.signal];
+    if (about === undefined || from === undefined || signal === undefined) return;
+    queries += 1;
+    isReading = true;
+    tellModel();
+    try {
+      const want: Want = { ...about.want, now: sources.now(), logsQuery };
+      const snapshot = await from.read(want, signal, () => undefined);
+      if (!signal.aborted && following !== undefined) following.snapshot = { ...snapshot, want: about.want };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      queries -= 1;
+      if (!signal.aborted) {
+        isReading = queries > 0;
+        tellModel();
+      }
     }
   }
 
@@ -360,12 +376,14 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
   connection.onNotification(
     panelRefreshNotification,
     guard.notification(panelRefreshNotification, (params: unknown) => {
-      query = refreshOf(params).logsQuery ?? query;
+      const { logsQuery: query } = refreshOf(params);
+      if (query !== undefined) return runQuery(query);
       if (following?.snapshot !== undefined && reading !== undefined) {
         isReading = true;
         tellModel();
       }
       nudgeNow();
+      return undefined;
     }),
   );
 

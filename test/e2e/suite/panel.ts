@@ -84,6 +84,14 @@ export const panelTests: readonly Test[] = [
     },
   },
   {
+    name: 'the panel goes on when the server is restarted',
+    async run() {
+      await commands.executeCommand('plimsoll.restartServer');
+      await panel('DEMO', 'TTFT p95', 'OOMKilled');
+      await until('a lens', async () => (await lenses('chat.yaml')).find((each) => each.startsWith('DEMO')));
+    },
+  },
+  {
     name: 'the panel closes, and with it the connection',
     async run() {
       await commands.executeCommand('workbench.action.closeEditorsInOtherGroups');

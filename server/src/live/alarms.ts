@@ -4,10 +4,11 @@ import { absent } from './reading';
 import type { Duration, Observed } from './reading';
 import { heldSince, partValue } from './readings';
 import type { History } from './readings';
-import { thresholds, thresholdSource } from './thresholds';
+import { thresholds } from './thresholds';
 import type { ThresholdId } from './thresholds';
 import { unitOf } from './vocabulary';
 import type { MetricId } from './vocabulary';
+import { limitOf } from './verdict/condition';
 import type { JudgeContext } from './verdict/context';
 import { quantityOf } from './verdict/quantities';
 import type { QuantityId } from './verdict/quantities';
@@ -137,10 +138,9 @@ export function evaluateAlarms(context: JudgeContext): readonly AlarmResult[] {
 }
 
 function evaluateTerm(term: AlarmTerm, context: JudgeContext): TermResult {
-  const limit = context.thresholds[term.limit];
+  const { value: limit, source: limitSource } = limitOf(term.limit, context);
   const { unit } = thresholds[term.limit];
   const { observed, history } = observe(term, context);
-  const limitSource = thresholdSource(term.limit, context.thresholds);
   const rule = `above ${quantityText(limit, unit)}${term.lasting > 0 ? ` for ${durationText(term.lasting)}` : ''}`;
   const result = (state: AlarmState, text: string): TermResult => ({
     term,

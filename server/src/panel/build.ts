@@ -5,13 +5,14 @@ import type { Resource } from '../kube/resource';
 import { evaluateAlarms } from '../live/alarms';
 import type { Baseline } from '../live/baseline';
 import { workloadCost } from '../live/cost';
-import { countText, listed, quantityText } from '../live/format';
+import { countText, listed } from '../live/format';
 import { recentFailures } from '../live/pods';
 import type { Instant } from '../live/reading';
 import type { LiveSnapshot } from '../live/snapshot';
 import { defaultThresholds } from '../live/thresholds';
 import type { Thresholds } from '../live/thresholds';
 import { triage } from '../live/triage';
+import { limitOf } from '../live/verdict/condition';
 import { verdictOf } from '../live/verdict/verdict';
 import type { MetricId } from '../live/vocabulary';
 import { ranges } from '../live/want';
@@ -88,12 +89,12 @@ export function buildPanelModel(
   const cost = workloadCost(readings, nodePrices(spotPriceFactor === undefined ? {} : { spotPriceFactor }));
   const { duration } = ranges[live.want.range];
   const window = { from: now - duration, to: now };
-  const vram = vramLimit(thresholds, context.reservedVram);
+  const vram = limitOf('vramRisk', context);
   const tiles: TileContext = {
     readings,
     now,
     thresholds,
-    vramLimit: vram?.value ?? thresholds.vramRisk,
+    vramLimit: vram.value,
     baseline,
     scaling,
     cost,
@@ -151,15 +152,6 @@ function titleOf({ want, context }: LiveSnapshot, { object }: Places): PanelTitl
     context: parts.join(', '),
     demo: context.demo,
     ...(object === undefined ? {} : { place: object }),
-  };
-}
-
-/** What an engine takes by its arguments, and three points for CUDA's context and graphs, is no risk. */
-function vramLimit(thresholds: Thresholds, reserved: number | undefined): ChartOptions['vramLimit'] {
-  if (reserved === undefined || reserved + 0.03 <= thresholds.vramRisk) return undefined;
-  return {
-    value: Math.min(0.99, reserved + 0.03),
-    source: `the engine reserves ${quantityText(reserved, 'ratio')} by its arguments; 3 points above are for CUDA`,
   };
 }
 

@@ -272,7 +272,8 @@ const mostLines = 16;
 
 export interface ChartOptions {
   readonly thresholds: Thresholds;
-  readonly vramLimit: { readonly value: number; readonly source: string } | undefined;
+  /** VRAM above which it is at risk: more than the engine reserves. */
+  readonly vramLimit: { readonly value: number; readonly source: string };
   readonly baseline: Baseline | undefined;
   /** Targets of the autoscaler for metrics that charts show. */
   readonly targets: readonly { readonly metric: MetricId; readonly value: number; readonly label: string }[];
@@ -448,9 +449,7 @@ function thresholdsOf(
   { thresholds, vramLimit, targets }: ChartOptions,
 ): readonly Threshold[] {
   const own = (spec.thresholds ?? []).map(({ id, label, state }): Threshold => {
-    if (id === 'vramRisk' && vramLimit !== undefined) {
-      return { value: vramLimit.value, label, state, source: vramLimit.source };
-    }
+    if (id === 'vramRisk') return { value: vramLimit.value, label, state, source: vramLimit.source };
     return {
       value: thresholds[id],
       label,

@@ -61,15 +61,19 @@ export interface Judgement {
   readonly evidence: readonly Evidence[];
 }
 
-/** What each limit is in this context: VRAM that the engine reserves by its arguments is no risk by itself. */
-function limitOf(
+/**
+ * What a limit is in this context. GPU memory that the engine reserves by its arguments is in use by intent: a limit
+ * below it would always be exceeded and tell nothing.
+ */
+export function limitOf(
   limit: ThresholdId | number,
   context: JudgeContext,
 ): { readonly value: number; readonly source: string } {
   if (typeof limit === 'number') return { value: limit, source: 'definition' };
   const value = context.thresholds[limit];
   const { reservedVram } = context;
-  if (limit === 'vramRisk' && reservedVram !== undefined && reservedVram + reserveMargin > value) {
+  const isVram = limit === 'vramRisk' || limit === 'warnVram';
+  if (isVram && reservedVram !== undefined && reservedVram + reserveMargin > value) {
     const percent = quantityText(reservedVram, 'ratio');
     return {
       value: Math.min(0.99, reservedVram + reserveMargin),

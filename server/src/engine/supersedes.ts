@@ -37,6 +37,9 @@ export const supersedes: readonly Supersedes[] = [
   { exact: 'host-ram-below-model', softer: 'shared-memory-above-limit', cause: 'container' },
   { exact: 'keda-trigger-invalid', softer: 'keda-query-many-series', cause: 'field' },
   { exact: 'gpu-request-differs-from-limit', softer: 'request-above-limit', cause: 'field' },
+  // What the engine that runs exports says more than what its releases are known to export.
+  { exact: 'metric-not-exported', softer: 'outdated-metric-name', cause: 'field' },
+  { exact: 'metric-not-exported', softer: 'unknown-metric-name', cause: 'field' },
   // What became of a field says more than that there is none.
   { exact: 'nodepool-outdated-field', softer: 'unknown-field', cause: 'field' },
   { exact: 'nodepool-outdated-field', softer: 'wrong-type', cause: 'field' },

@@ -3,12 +3,14 @@ import { before, describe, test } from 'node:test';
 import { useLab, type Lab } from './lab/use';
 import {
   claimsOf,
+  definitionsIn,
   documentBundles,
   exampleBundle,
   pitfallBundles,
   fixedBundle,
   fixtureBundle,
   fixturesByRule,
+  isUnwanted,
   piecesOf,
   rejecting,
   saidToBeRejected,
@@ -17,6 +19,7 @@ import {
   type Bundle,
   type Piece,
 } from './claims';
+import { withDefinitions } from './lab/definitions';
 import { documentVerdict, podsVerdict, prepareVerdicts, webhooksVerdict, type Verdict } from './verdict';
 
 /**
@@ -84,8 +87,13 @@ async function problemsOf(
       ? []
       : [`${piece.name} is rejected for another reason than "${marked}":\n  ${verdict.why}`];
   }
-  if (claims.length === 0)
-    return [`${piece.name} is rejected by the API server, and nothing says so:\n  ${verdict.why}`];
+  const unwanted = claims.filter((claim) => isUnwanted(bundle, claim));
+  if (unwanted.length > 0 || claims.length === 0)
+    return [
+      `${piece.name} is rejected by the API server, and ${
+        unwanted.length > 0 ? 'is shown as correct' : 'nothing says so'
+      }:\n  ${verdict.why}`,
+    ];
 
   // What is refused may be refused for something else, so each claim has to hold by itself, and without any of them
   // nothing may be left to refuse.
@@ -112,8 +120,10 @@ async function problemsOf(
 
 async function check(bundle: Bundle, rule: string | undefined, say: (text: string) => void): Promise<void> {
   const problems: string[] = [];
-  for (const piece of piecesOf(bundle, rule).pieces)
-    problems.push(...(await problemsOf(bundle, rule, piece, say)));
+  const linted = piecesOf(bundle, rule);
+  await withDefinitions(lab.admin, definitionsIn(linted), async () => {
+    for (const piece of linted.pieces) problems.push(...(await problemsOf(bundle, rule, piece, say)));
+  });
   if (problems.length > 0) assert.fail(problems.join('\n'));
 }
 
@@ -161,6 +171,7 @@ describe('these tests', () => {
     const bundle = (probe: string): Bundle => ({
       name: 'test/rules/some-rule/good.yaml',
       files: { 'good.yaml': workload(probe) },
+      wanted: [],
     });
     await check(bundle('readinessProbe'), undefined, () => undefined);
     await assert.rejects(

@@ -8,8 +8,8 @@ import type { DocumentRole, Resource } from '../../server/src/kube/resource';
 import type { Workspace } from '../../server/src/workspace/workspace';
 import type { PlacedDocument } from '../../server/src/yaml/document';
 import { applyEdits, removeEntry, type Edit } from '../../server/src/yaml/edit';
-import type { Entry, MapNode, YamlNode } from '../../server/src/yaml/node';
-import { examplesOf, fixturesOf, type Fixture } from '../support/fixtures';
+import { textIn, type Entry, type MapNode, type YamlNode } from '../../server/src/yaml/node';
+import { examplesOf, fixturesOf, type Fixture, type Want } from '../support/fixtures';
 import { productSchemas } from '../support/schemas';
 import { expand, parseSnippets } from '../support/snippets';
 import { configurationIn, workspaceOf } from '../support/workspace';
@@ -25,6 +25,18 @@ export type Files = Readonly<Record<string, string>>;
 export interface Bundle {
   readonly name: string;
   readonly files: Files;
+  /**
+   * For what is shown to people as correct: the only claims that it may have, by rule and part of the message. Left out
+   * for what is shown as wrong, in which anything may be.
+   */
+  readonly wanted?: readonly Pick<Want, 'rule' | 'message'>[];
+}
+
+/** A claim that somebody meets in what is shown as correct. */
+export function isUnwanted({ wanted }: Bundle, claim: Finding): boolean {
+  return (
+    wanted?.every(({ rule, message }) => rule !== claim.rule || !claim.message.includes(message)) ?? false
+  );
 }
 
 /** One document of a bundle. */
@@ -110,6 +122,14 @@ export function piecesOf(bundle: Bundle, rule?: string): Linted {
   return { workspace, pieces };
 }
 
+/** The definitions of kinds that a bundle brings along, as their text. */
+export function definitionsIn({ pieces }: Linted): readonly string[] {
+  return pieces
+    .map(({ placed }) => placed.document)
+    .filter(({ root }) => textIn(root, 'kind') === 'CustomResourceDefinition')
+    .map(({ text }) => text);
+}
+
 /** Whether a value anywhere in a document is one that a variable or a template makes. */
 export function hasUnknowns(node: YamlNode | undefined): boolean {
   if (node === undefined) return false;
@@ -128,15 +148,17 @@ export function fixturesByRule(): ReadonlyMap<string, readonly Fixture[]> {
   return new Map(folders.map((rule) => [rule, fixturesOf(join(fixturesRoot, rule), rule)]));
 }
 
-export function fixtureBundle({ rule, name, files }: Fixture): Bundle {
-  return { name: `test/rules/${rule}/${name}`, files };
+export function fixtureBundle({ rule, name, files, wants }: Fixture): Bundle {
+  const isGood = name.startsWith('good');
+  return { name: `test/rules/${rule}/${name}`, files, ...(isGood ? { wanted: wants } : {}) };
 }
 
 /** A fixture after its fixes, where it says what that is; files without fixes are as before. */
-export function fixedBundle({ rule, name, files, fixed }: Fixture): Bundle | undefined {
+export function fixedBundle({ rule, name, files, fixed, wants }: Fixture): Bundle | undefined {
   if (Object.keys(fixed).length === 0) return undefined;
   const fixedName = name.endsWith('/') ? `${name} (fixed)` : name.replace(/(\.ya?ml)$/, '.fixed$1');
-  return { name: `test/rules/${rule}/${fixedName}`, files: { ...files, ...fixed } };
+  const wanted = wants.filter(({ fixes }) => fixes.length === 0);
+  return { name: `test/rules/${rule}/${fixedName}`, files: { ...files, ...fixed }, wanted };
 }
 
 /** The healthy examples, together, as somebody would apply them. */
@@ -146,6 +168,7 @@ export function exampleBundle(): Bundle {
   return {
     name: 'examples/healthy',
     files: Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')])),
+    wanted: [],
   };
 }
 
@@ -159,7 +182,11 @@ export function pitfallBundles(): readonly Bundle[] {
     ['wrong', 'right'].map((side) => {
       const path = `${folder}/${name}/${side}`;
       const file = 'manifests.yaml';
-      return { name: path, files: { [file]: readFileSync(join(root, path, file), 'utf8') } };
+      return {
+        name: path,
+        files: { [file]: readFileSync(join(root, path, file), 'utf8') },
+        ...(side === 'right' ? { wanted: [] } : {}),
+      };
     }),
   );
 }
@@ -171,9 +198,13 @@ export function documentBundles(): readonly { readonly rule: string; readonly bu
     if (!existsSync(join(root, path))) return [];
     return examplesOf(readFileSync(join(root, path), 'utf8'))
       .filter(({ kind }) => kind !== 'config')
-      .map(({ path: file, text, line }) => ({
+      .map(({ kind, path: file, text, line }) => ({
         rule: id,
-        bundle: { name: `${path}:${line}`, files: { [file]: text } },
+        bundle: {
+          name: `${path}:${line}`,
+          files: { [file]: text },
+          ...(kind === 'right' ? { wanted: [] } : {}),
+        },
       }));
   });
 }
@@ -184,7 +215,7 @@ export function snippetBundles(): readonly Bundle[] {
   return parseSnippets(readFileSync(join(root, 'snippets', file), 'utf8'))
     .map(({ name, body }) => ({ name: `snippets/${file}: ${name}`, text: expand(body) }))
     .filter(({ text }) => /^kind:/m.test(text))
-    .map(({ name, text }) => ({ name, files: { 'snippet.yaml': `${text}\n` } }));
+    .map(({ name, text }) => ({ name, files: { 'snippet.yaml': `${text}\n` }, wanted: [] }));
 }
 
 function identity({ rule, message }: Finding): string {

@@ -7,7 +7,7 @@ import { apply, ensureNamespace, objectsIn, resourceType, verdict, type Written 
 import { claimsOf, hasUnknowns, type Piece } from './claims';
 import { podTemplates } from '../../server/src/kube/pod-carriers';
 import type { Resource } from '../../server/src/kube/resource';
-import type { MapNode, YamlNode } from '../../server/src/yaml/node';
+import { entryOf, itemsIn, mapIn, textIn, type MapNode, type YamlNode } from '../../server/src/yaml/node';
 
 /** What the API server says to a document: each of its objects is sent as it is written, and none is kept. */
 export type Verdict =
@@ -60,16 +60,25 @@ const installedAside: ReadonlySet<string> = new Set([
   'snapshot.storage.k8s.io',
 ]);
 
-/** Groups outside of Kubernetes that the lab has definitions for. */
+/** Groups outside of Kubernetes that the lab has all definitions of. */
 const installed: ReadonlySet<string> = new Set([
   'karpenter.sh',
   'karpenter.k8s.aws',
   'keda.sh',
   'eventing.keda.sh',
-  'monitoring.coreos.com',
   'ray.io',
-  'argoproj.io',
 ]);
+
+/** Whether the API server has a kind in some version of its group: then it has refused all others. */
+async function isDefined(api: Api, group: string, kind: string): Promise<boolean> {
+  const { body } = await api.call('GET', `/apis/${group}`);
+  const versions = at(body, 'versions');
+  if (!Array.isArray(versions)) return false;
+  for (const version of versions as readonly JsonObject[]) {
+    if ((await resourceType(api, String(version['groupVersion']), kind)) !== undefined) return true;
+  }
+  return false;
+}
 
 /** Why a document is not sent at all. */
 function reasonToSkip(piece: Piece): string | undefined {
@@ -78,6 +87,10 @@ function reasonToSkip(piece: Piece): string | undefined {
   if (piece.role !== 'resource') return `it is a ${piece.role}`;
   if (document.templated) return 'it is a template';
   if (hasUnknowns(document.root)) return 'a variable decides a value';
+  // Values of a chart, a configuration file.
+  const { root } = document;
+  if (root?.kind === 'map' && ['apiVersion', 'kind'].every((key) => entryOf(root, key) === undefined))
+    return 'it is no object of Kubernetes';
   return undefined;
 }
 
@@ -86,7 +99,7 @@ async function objectVerdict(api: Api, written: Written): Promise<Verdict> {
   const kind = String(written.object['kind']);
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
   if ((await resourceType(api, apiVersion, kind)) === undefined) {
-    return isBuiltIn(apiVersion) || installed.has(group)
+    return isBuiltIn(apiVersion) || installed.has(group) || (await isDefined(api, group, kind))
       ? { kind: 'rejected', why: `no kind "${kind}" in "${apiVersion}"`, fields: [] }
       : {
           kind: 'skipped',
@@ -155,11 +168,41 @@ function dataOf(node: YamlNode): unknown {
 
 /** A pod as the controller of an object makes it. */
 export interface MadePod {
+  /** What the scheduler reads of it. */
   readonly pod: JsonObject;
+  /** All of it, where the template is one of Kubernetes as it is written; else as `pod`. */
+  readonly whole: JsonObject;
   /** The template in the document. */
   readonly node: MapNode;
   /** An operator adds to it, and what it adds may be what is missing. */
   readonly unfinished: boolean;
+}
+
+/** The names of objects that a pod needs to have in its cluster, which has others. */
+const namesOfObjects: ReadonlySet<string> = new Set([
+  'serviceAccountName',
+  'serviceAccount',
+  'priorityClassName',
+  'runtimeClassName',
+]);
+
+/** Without the keys that have no value. */
+function compact(object: object): JsonObject {
+  return JSON.parse(JSON.stringify(object)) as JsonObject;
+}
+
+/** The volumes that a LeaderWorkerSet or a JobSet adds to its pods for its claim templates. */
+function claimVolumes(resource: Resource): readonly object[] {
+  const templates = [
+    ...itemsIn(resource.root, 'spec', 'leaderWorkerTemplate', 'volumeClaimTemplates'),
+    ...itemsIn(resource.root, 'spec', 'volumeClaimPolicies').flatMap((policy) =>
+      itemsIn(policy, 'templates'),
+    ),
+  ];
+  return templates.flatMap((template) => {
+    const name = textIn(mapIn(template, 'metadata'), 'name');
+    return name === undefined ? [] : [{ name, persistentVolumeClaim: { claimName: name } }];
+  });
 }
 
 /** A pod of each pod template of an object. */
@@ -195,9 +238,20 @@ export function podsOf(resource: Resource): readonly MadePod[] {
         ...(isPodLevel ? { resources: data['resources'] } : {}),
       },
     };
+    const isPlain = node !== spec && implicitContainers.length === 0 && !template.operatorOwned;
+    const claims = claimVolumes(resource);
+    const ownVolumes = (Array.isArray(volumes) ? volumes : []) as readonly unknown[];
+    const whole = {
+      ...pod,
+      metadata: { ...(metadata === undefined ? {} : (dataOf(metadata) as object)), ...pod.metadata },
+      spec: {
+        ...Object.fromEntries(Object.entries(data).filter(([key]) => !namesOfObjects.has(key))),
+        ...(claims.length === 0 ? {} : { volumes: [...ownVolumes, ...claims] }),
+      },
+    };
     return {
-      // Without the keys that have no value.
-      pod: JSON.parse(JSON.stringify(pod)) as JsonObject,
+      pod: compact(pod),
+      whole: compact(isPlain ? whole : pod),
       node,
       unfinished: template.operatorOwned || template.resourcesElsewhere,
     };
@@ -229,9 +283,9 @@ export async function podsVerdict(api: Api, piece: Piece): Promise<Verdict> {
   const pods = piece.resources.flatMap(podsOf).filter(({ unfinished }) => isClaimed || !unfinished);
   if (pods.length === 0) return { kind: 'skipped', why: 'it has no pods' };
   const verdicts: Verdict[] = [];
-  for (const { pod } of pods) {
-    const text = JSON.stringify(pod);
-    verdicts.push(await objectVerdict(api, { object: pod, text, contentType: 'application/json' }));
+  for (const { whole } of pods) {
+    const text = JSON.stringify(whole);
+    verdicts.push(await objectVerdict(api, { object: whole, text, contentType: 'application/json' }));
   }
   return combined(verdicts);
 }

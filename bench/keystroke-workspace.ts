@@ -9,6 +9,7 @@ import { uriOfPath } from '../server/src/lsp/uris';
 import { defaultSettings } from '../server/src/protocol/settings';
 import { rules } from '../server/src/rules/index';
 import { makeTree } from './tree';
+import { productSchemas } from '../test/support/schemas';
 
 /**
  * Typing in one file of a workspace of many: `npx tsx bench/keystroke-workspace.ts [FILES] [EDITS]`.
@@ -52,7 +53,7 @@ function main(): void {
       project,
       (key) => buffers.get(key) !== undefined,
       () => ({ related: true, codeDescription: true, data: true, tags: [] }),
-      undefined,
+      { schemas: productSchemas() },
       { error: console.error, warn: console.error, info: console.error },
       'bench',
     );

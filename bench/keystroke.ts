@@ -8,6 +8,7 @@ import { createReports } from '../server/src/lsp/reports';
 import { defaultSettings } from '../server/src/protocol/settings';
 import { start, uriOf } from '../test/protocol/support/client';
 import { rules } from '../server/src/rules/index';
+import { productSchemas } from '../test/support/schemas';
 
 /**
  * From a keystroke in the middle of a 5,000-line file of many documents to its diagnostics:
@@ -283,7 +284,7 @@ function library(text: string): (change: TextDocumentContentChangeEvent, version
     project,
     (key) => buffers.get(key) !== undefined,
     () => ({ related: true, codeDescription: true, data: true, tags: [] }),
-    undefined,
+    { schemas: productSchemas() },
     { error: console.error, warn: console.error, info: console.error },
     'bench',
   );

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { complete } from '../../server/src/editor/completion/complete';
 import { engineArguments } from '../../server/src/editor/completion/engine-arguments';
 import type { Suggestion } from '../../server/src/editor/completion/suggestion';
-import { engines, type Engine } from '../../server/src/kube/engines';
+import { engines } from '../../server/src/kube/engines';
 import { ruleMetas } from '../../server/src/engine/registry';
 import { Workspace } from '../../server/src/workspace/workspace';
 import { parseFile } from '../../server/src/yaml/parse';
@@ -97,7 +97,7 @@ describe('completion of the arguments of a model server', () => {
   });
 
   test('knows every option that the rules read', () => {
-    for (const [engine, known] of Object.entries(engineArguments) as [Engine, { name: string }[]][]) {
+    for (const [engine, known] of Object.entries(engineArguments)) {
       const flags = Object.values(engines.find((each) => each.engine === engine)?.flags ?? {});
       for (const names of flags) {
         assert.ok(

@@ -12,7 +12,7 @@ export type Device = Extract<Subject, { kind: 'device' }>;
 /** The device as one of a list, with all that is known of it. */
 export interface DeviceReadings {
   readonly device: Device;
-  /** Whether a pod of the workload uses it: by its own label, or the label of its node leaves no other. */
+  /** Whose it is, by its labels. Without one nobody knows, also where only one pod could have it. */
   readonly use: 'workload' | 'other' | 'unattributed';
   readonly of: (metric: MetricId) => Observed;
 }

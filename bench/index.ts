@@ -14,6 +14,7 @@ const benches: Readonly<Record<string, string>> = {
   cli: 'plimsoll lint on 5,000 files, beside reading them with the yaml package',
   fit: '2,000 pods x 20 NodePools x 251 instance types',
   sizing: 'estimates beside measured runs of model servers',
+  live: 'the live panel of 1,000 pods on 100 nodes of eight GPUs',
 };
 
 function main(names: readonly string[]): number {

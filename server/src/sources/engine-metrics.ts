@@ -8,7 +8,7 @@ import type { Part } from '../live/reading';
 import type { Scrape } from '../live/scrape';
 import type { SourceAnswer, SourceProblem, SourceStatus } from '../live/snapshot';
 import type { EngineName, Want } from '../live/want';
-import { parseExposition } from './exposition';
+import { parseExposition, sharedTexts, type SharedTexts } from './exposition';
 import { SourceError, absentOf, asSourceError, problemOf, type RbacRule } from './failure';
 import { pathOf, type KubeClient, type Scope } from './kube-client';
 import * as kinds from './kube-kinds';
@@ -114,6 +114,7 @@ interface History {
 }
 
 interface State {
+  readonly shared: SharedTexts;
   readonly histories: Map<string, History>;
   /** Where pods of an owner answered, or when none of their ports did. */
   readonly endpoints: Map<string, { readonly endpoint: Endpoint | undefined; readonly at: number }>;
@@ -121,7 +122,7 @@ interface State {
 
 /** The engines' own metrics, and those of the devices of their nodes, asked for through the API server. */
 export function engineMetricsSource(world: KubeWorld): Source {
-  const state: State = { histories: new Map(), endpoints: new Map() };
+  const state: State = { shared: sharedTexts(), histories: new Map(), endpoints: new Map() };
   return {
     id: 'engine-metrics',
     read: (want, signal) => read(world, state, want, signal),
@@ -424,7 +425,7 @@ interface PageAnswer {
 
 /** Asks one pod at one endpoint. */
 async function page(
-  { client, world, signal }: Reader,
+  { client, world, state, signal }: Reader,
   pod: PodName,
   endpoint: Endpoint,
   wanted: (name: string) => boolean,
@@ -436,7 +437,7 @@ async function page(
     const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods/${target}/proxy${endpoint.path.startsWith('/') ? '' : '/'}${endpoint.path}`;
     try {
       const text = await client.text(path, rule, signal, { timeoutMs: podTimeoutMs });
-      const { samples, names, problems } = parseExposition(text, world.clock.now(), wanted);
+      const { samples, names, problems } = parseExposition(text, world.clock.now(), wanted, state.shared);
       if (names.size === 0) {
         return new SourceError(
           'malformed',

@@ -12,8 +12,52 @@ export interface MetricsPage extends Scrape {
   readonly problems: readonly string[];
 }
 
+/**
+ * Names and label sets that pages have in common: a thousand pages of one engine hold them once. Without it, each sample
+ * would also keep the whole text of its page, of which its strings are parts.
+ */
+export interface SharedTexts {
+  readonly names: Map<string, string>;
+  /** By how they are written. */
+  readonly labels: Map<string, Readonly<Record<string, string>>>;
+}
+
+export function sharedTexts(): SharedTexts {
+  return { names: new Map(), labels: new Map() };
+}
+
+/** More than engines and exporters have; pages with endlessly many labels do not fill the memory. */
+const maxShared = 50_000;
+
+/** A copy that is no part of another text. */
+function own(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+function sharedName(shared: SharedTexts, name: string): string {
+  const known = shared.names.get(name);
+  if (known !== undefined) return known;
+  const copy = own(name);
+  if (shared.names.size >= maxShared) shared.names.clear();
+  shared.names.set(copy, copy);
+  return copy;
+}
+
+/** Where the labels that begin with `{` end, behind their `}`; -1 without one. */
+function endOfLabels(text: string, from: number): number {
+  let isQuoted = false;
+  for (let at = from + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    // A backslash takes the next character with it; 34 is the quote, 125 the brace.
+    if (code === 92) at++;
+    else if (code === 34) isQuoted = !isQuoted;
+    else if (code === 125 && !isQuoted) return at + 1;
+  }
+  return -1;
+}
+
 const nameStart = /[A-Za-z_:]/;
-const nameRest = /[\w:.-]/;
+const nameAt = /[A-Za-z_:][\w:.-]*/y;
 /** A line that ends as samples do; enough for one that is not looked at any further. */
 const looksWhole = /(?:[}\s])(?:[+-]?[\d.][\d.eE+-]*|[+-]?Inf|NaN)\s*$/;
 
@@ -28,6 +72,7 @@ export function parseExposition(
   text: string,
   at: number,
   wanted: (name: string) => boolean = () => true,
+  shared: SharedTexts = sharedTexts(),
 ): MetricsPage {
   const samples: Sample[] = [];
   const names = new Set<string>();
@@ -48,10 +93,10 @@ export function parseExposition(
     }
     const plain = plainName(content, first);
     if (plain !== undefined && !wanted(plain) && looksWhole.test(content)) {
-      names.add(plain);
+      names.add(sharedName(shared, plain));
       continue;
     }
-    const sample = readSample(content, first);
+    const sample = readSample(content, first, shared);
     if (typeof sample !== 'string') {
       names.add(sample.name);
       if (wanted(sample.name)) samples.push(sample);
@@ -82,7 +127,7 @@ function unescaped(text: string): string {
 }
 
 /** `name{label="value",...} value [timestamp] [# exemplar]`, and `{"name", label="value"} value`. Text: what is wrong. */
-function readSample(text: string, from: number): Sample | string {
+function readSample(text: string, from: number, shared: SharedTexts): Sample | string {
   let at = from;
   let name = '';
   const skip = (): void => {
@@ -102,9 +147,10 @@ function readSample(text: string, from: number): Sample | string {
     return hasEscape ? unescaped(inner) : inner;
   };
   const word = (): string => {
-    const start = at;
-    if (nameStart.test(text[at] ?? '')) while (at < text.length && nameRest.test(text[at] ?? '')) at++;
-    return text.slice(start, at);
+    nameAt.lastIndex = at;
+    const found = nameAt.exec(text)?.[0] ?? '';
+    at += found.length;
+    return found;
   };
 
   if (text[at] !== '{') {
@@ -112,8 +158,15 @@ function readSample(text: string, from: number): Sample | string {
     if (name === '') return 'a metric name is expected';
     skip();
   }
-  const labels: Record<string, string> = {};
+  let labels: Readonly<Record<string, string>> | undefined;
+  const labelsAt = at;
+  const labelsEnd = text[at] === '{' && name !== '' ? endOfLabels(text, at) : -1;
+  if (labelsEnd !== -1) {
+    labels = shared.labels.get(text.slice(labelsAt, labelsEnd));
+    if (labels !== undefined) at = labelsEnd;
+  }
   if (text[at] === '{') {
+    const read: Record<string, string> = {};
     at++;
     for (;;) {
       skip();
@@ -127,7 +180,7 @@ function readSample(text: string, from: number): Sample | string {
         skip();
         const value = text[at] === '"' ? quoted() : undefined;
         if (value === undefined) return `the value of label ${label} is not quoted to its end`;
-        define(labels, label, value);
+        define(read, sharedName(shared, label), own(value));
       } else if (isQuoted && name === '') {
         name = label;
       } else {
@@ -139,6 +192,11 @@ function readSample(text: string, from: number): Sample | string {
     }
     at++;
     if (name === '') return 'a metric name is expected';
+    labels = read;
+    if (at === labelsEnd) {
+      if (shared.labels.size >= maxShared) shared.labels.clear();
+      shared.labels.set(own(text.slice(labelsAt, at)), labels);
+    }
   }
   skip();
   const rest = text.slice(at);
@@ -149,8 +207,10 @@ function readSample(text: string, from: number): Sample | string {
   // A timestamp, an exemplar, or both; they are not looked at, but must look like it.
   if (after !== '' && !/^(?:-?[\d.eE+]+)?\s*(?:#.*)?$/.test(after))
     return `"${after.slice(0, 40)}" after the value`;
-  return { name, labels, value };
+  return { name: sharedName(shared, name), labels: labels ?? noLabels, value };
 }
+
+const noLabels: Readonly<Record<string, string>> = {};
 
 /** As Go's ParseFloat reads the numbers that occur: decimal, hexadecimal, `+Inf`, `-Inf`, `NaN`. */
 function readNumber(text: string): number | undefined {

@@ -41,7 +41,6 @@ export interface Readings {
   /** As {@link now}, but values older than two refreshes are absent with `stale`: verdicts judge by what holds now. */
   fresh(metric: MetricId): Observed;
   ofPod(metric: MetricId, pod: PodName, container?: string): Observed;
-  ofNode(metric: MetricId, node: string): Observed;
   /** Devices on nodes of the workload, or of all nodes that are known when none of its pods is scheduled. */
   devices(kind: DeviceKind): readonly DeviceReadings[];
   /** Every series of a metric; those of pods and devices that are not the workload's left out. */
@@ -161,12 +160,6 @@ function make(snapshot: LiveSnapshot): Readings {
       );
       return addUp(metric, onePerSubject(found)).observed ?? nothing(snapshot, metric);
     },
-    ofNode(metric, node) {
-      const found = (byMetric.get(metric) ?? []).filter(
-        ({ subject }) => subject.kind === 'node' && subject.node === node,
-      );
-      return best(found.map(({ observed }) => observed)) ?? nothing(snapshot, metric);
-    },
     devices(kind) {
       const known = deviceMemo.get(kind);
       if (known !== undefined) return known;
@@ -187,16 +180,6 @@ function make(snapshot: LiveSnapshot): Readings {
       );
       historyMemo.set(metric, result);
       return result;
-    },
-    split(metric, label) {
-      const values = new Set<string>();
-      for (const { labels } of byMetric.get(metric) ?? []) {
-        const value = labels?.[label];
-        if (value !== undefined) values.add(value);
-      }
-      return [...values]
-        .sort()
-        .map((value) => ({ value, observed: readings.now(metric, { [label]: value }).observed }));
     },
   };
   return readings;

@@ -3,9 +3,10 @@ import type { FileObjects, Index } from '../workspace/indexes';
 import { areRivals, belongTogether, readLayout, scopeOf, type Layout } from '../workspace/layout';
 import { nameKeyOf, nameKeyOfResource, sameNamespace } from '../workspace/objects';
 import { pathOf } from '../workspace/paths';
+import { looseObject } from './loose-object';
 import type { Workspace } from '../workspace/workspace';
 import type { PlacedDocument } from '../yaml/document';
-import { entryOf, isMap, mapIn, scalarIn, textIn, type ScalarNode } from '../yaml/node';
+import { entryOf, isMap, mapIn, scalarIn, type ScalarNode } from '../yaml/node';
 
 /**
  * Kinds that no rule reads, or reads in part only, and that others name. Of a Secret and a ConfigMap nothing but the name
@@ -34,26 +35,10 @@ export function isClusterKind(kind: string): boolean {
 }
 
 /** An object that no rule reads, as far as its name. Its scope is not known here. */
-function looseObject(uri: string, { document, index }: PlacedDocument): Resource | undefined {
+function unreadObject(uri: string, { document, index }: PlacedDocument): Resource | undefined {
   if (!looseKinds.test(document.text)) return undefined;
   const { root } = document;
-  const kind = textIn(root, 'kind');
-  const apiVersion = textIn(root, 'apiVersion');
-  if (!isMap(root) || kind === undefined || apiVersion === undefined) return undefined;
-  const slash = apiVersion.indexOf('/');
-  return {
-    uri,
-    placed: { document, index },
-    root,
-    role: 'resource',
-    apiVersion,
-    group: slash < 0 ? '' : apiVersion.slice(0, slash),
-    version: apiVersion.slice(slash + 1),
-    kind,
-    name: textIn(root, 'metadata', 'name'),
-    namespace: textIn(root, 'metadata', 'namespace'),
-    scope: '',
-  };
+  return isMap(root) ? looseObject(uri, { document, index }, root, '') : undefined;
 }
 
 const objects = new WeakMap<FileObjects, readonly Resource[]>();
@@ -65,7 +50,7 @@ export function objectsOfFile(from: FileObjects): readonly Resource[] {
     const read = new Set(from.resources.map(({ placed }) => placed.index));
     const loose = from.file.documents
       .filter(({ index }) => !read.has(index))
-      .flatMap((placed) => looseObject(from.file.uri, placed) ?? []);
+      .flatMap((placed) => unreadObject(from.file.uri, placed) ?? []);
     known = loose.length === 0 ? from.resources : [...from.resources, ...loose];
     objects.set(from, known);
   }

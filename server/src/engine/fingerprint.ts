@@ -1,3 +1,4 @@
+import { listKeys } from '../kube/list-keys';
 import { objectsOf, type RawObject } from '../workspace/objects';
 import type { PlacedDocument, SourceFile } from '../yaml/document';
 import {
@@ -88,28 +89,13 @@ function pathTo(root: MapNode, at: Span): string {
   }
 }
 
-/** Keys by which Kubernetes tells the items of its lists apart, the most telling first. */
-const itemKeys = [
-  'name',
-  'key',
-  'mountPath',
-  'containerPort',
-  'port',
-  'topologyKey',
-  'alert',
-  'record',
-  'alias',
-  'type',
-  'reason',
-];
-
 function itemName(list: SequenceNode, item: YamlNode, index: number): string {
   if (item.kind === 'scalar') {
     // The value of an argument may be corrected; which argument it is stays.
     const [text = ''] = item.text.startsWith('-') ? item.text.split(/[=\s]/, 1) : [item.text];
     return text === '' || text.length > longestItem || /[\n\r]/.test(text) ? String(index) : text;
   }
-  for (const key of itemKeys) {
+  for (const key of listKeys) {
     const value = keyOf(item, key);
     if (value === undefined) continue;
     const same = list.items.filter((other) => keyOf(other, key) === value);

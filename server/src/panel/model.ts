@@ -2,6 +2,7 @@ import type { PodName } from '../live/measurement';
 import type { ObjectRef } from '../live/cluster';
 import type { Duration, Instant, SourceId } from '../live/reading';
 import type { LogsQueryId, RangeName } from '../live/want';
+import type { VerdictName } from '../live/verdict/table';
 import type { Span } from '../yaml/node';
 
 /**
@@ -129,21 +130,6 @@ export type Shown =
   | { readonly kind: 'absent'; readonly why: string; readonly whatToDo: string };
 
 // --- Verdict
-
-export type VerdictName =
-  | 'healthy'
-  | 'queue-saturated'
-  | 'kv-cache-pressure'
-  | 'compute-bound'
-  | 'vram-at-risk'
-  | 'throttled'
-  | 'degraded'
-  | 'idle-gpus'
-  | 'scaling-blocked'
-  | 'crash-looping'
-  | 'demand'
-  | 'infrastructure'
-  | 'unknown';
 
 export interface VerdictView {
   readonly name: VerdictName;

@@ -9,6 +9,7 @@ import {
   type YamlNode,
 } from '../yaml/node';
 import { contains } from '../engine/text';
+import { listKeys } from '../kube/list-keys';
 
 /** One step down a tree, in words that still hold in the text from which the tree was rendered. */
 export type Step =
@@ -44,22 +45,9 @@ export interface Landing {
   readonly hole: YamlNode | undefined;
 }
 
-/** Keys by which Kubernetes merges lists, the most telling first. */
-const identities = [
-  'name',
-  'key',
-  'mountPath',
-  'containerPort',
-  'port',
-  'topologyKey',
-  'alert',
-  'record',
-  'type',
-];
-
 function idOf(item: YamlNode): string | undefined {
   if (item.kind === 'scalar') return item.unknown ? undefined : item.text;
-  for (const key of identities) {
+  for (const key of listKeys) {
     const value = entryOf(item, key)?.value;
     if (isScalar(value) && !value.unknown && value.value !== null) return `${key}=${value.text}`;
   }

@@ -1,6 +1,7 @@
 import type { Resource } from '../../kube/resource';
 import type { Workspace } from '../../workspace/workspace';
 import { isMap, textIn, type MapNode } from '../../yaml/node';
+import { looseObject } from '../loose-object';
 import { documentAt, holds, inFile } from '../place';
 import { cursorsAt, type Cursor } from './cursor';
 import { argumentSuggestions } from './arguments';
@@ -88,23 +89,9 @@ function unknownObject(
   index: number,
   root: MapNode,
 ): Resource | undefined {
-  const kind = textIn(root, 'kind');
-  const apiVersion = textIn(root, 'apiVersion');
   const document = workspace.files.get(uri)?.documents[index]?.document;
-  if (kind === undefined || apiVersion === undefined || document === undefined) return undefined;
-  const slash = apiVersion.indexOf('/');
   const [beside] = workspace.resourcesOf(uri);
-  return {
-    uri,
-    placed: { document, index },
-    root,
-    role: 'resource',
-    apiVersion,
-    group: slash < 0 ? '' : apiVersion.slice(0, slash),
-    version: apiVersion.slice(slash + 1),
-    kind,
-    name: textIn(root, 'metadata', 'name'),
-    namespace: textIn(root, 'metadata', 'namespace'),
-    scope: beside?.scope ?? '',
-  };
+  return document === undefined
+    ? undefined
+    : looseObject(uri, { document, index }, root, beside?.scope ?? '');
 }

@@ -171,7 +171,7 @@ function Panel({
         {ui.view === 'engineer' && <Engineer model={model} />}
         {ui.view === 'overview' && (
           <>
-            <Overview overview={model.overview} />
+            <Overview overview={model.overview} said={[model.verdict, ...model.verdict.also]} />
             <SourceChips sources={model.sources} />
             <PartOf id="sources" title="Sources">
               <Sources sources={model.sources} />

@@ -248,6 +248,8 @@ function drawThresholds(plot: uPlot, { chart, content }: PlotInput): void {
   ctx.save();
   ctx.font = `${10 * ratio}px ${palette().font}`;
   ctx.textAlign = 'right';
+  /** Where labels are, so that one beside another stays legible. */
+  const placed: { readonly y: number; readonly left: number }[] = [];
   for (const { value: given, label, state } of content.thresholds) {
     const value = given * chart.scale.factor;
     if (value < low || value > high) continue;
@@ -262,19 +264,17 @@ function drawThresholds(plot: uPlot, { chart, content }: PlotInput): void {
     const text = thresholdText(label, given, chart);
     const isLow = y - bbox.top < 14 * ratio;
     const baseline = isLow ? y + 11 * ratio : y - 3 * ratio;
-    // A ground for the text, since lines run through it.
     const wide = ctx.measureText(text).width;
+    const beside = placed.filter((each) => Math.abs(each.y - baseline) < 11 * ratio).map(({ left }) => left);
+    const right = Math.min(bbox.left + bbox.width - 2 * ratio, ...beside.map((left) => left - 8 * ratio));
+    placed.push({ y: baseline, left: right - wide });
+    // A ground for the text, since lines run through it.
     ctx.globalAlpha = 0.75;
     ctx.fillStyle = palette().background;
-    ctx.fillRect(
-      bbox.left + bbox.width - wide - 4 * ratio,
-      baseline - 9 * ratio,
-      wide + 4 * ratio,
-      11 * ratio,
-    );
+    ctx.fillRect(right - wide - 2 * ratio, baseline - 9 * ratio, wide + 4 * ratio, 11 * ratio);
     ctx.globalAlpha = 1;
     ctx.fillStyle = palette().foreground;
-    ctx.fillText(text, bbox.left + bbox.width - 2 * ratio, baseline);
+    ctx.fillText(text, right, baseline);
   }
   ctx.restore();
 }

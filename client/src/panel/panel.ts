@@ -82,6 +82,9 @@ export function createLivePanel(
   // -------------------------------------------------------------------------------------------------------------
   // To the server
 
+  // A server that ends meanwhile is told the whole session when it is back.
+  const tell = (method: string, params: PanelSession | PanelRefresh): void =>
+    void client.sendNotification(method, params).catch(() => undefined);
   const send = (): void => {
     if (client.state !== State.Running) return;
     const session: PanelSession = {
@@ -91,10 +94,10 @@ export function createLivePanel(
       visible: view?.visible ?? false,
       baselines: memory.baselines,
     };
-    void client.sendNotification(panelSessionNotification, session);
+    tell(panelSessionNotification, session);
   };
   const refresh = (what: PanelRefresh): void => {
-    if (client.state === State.Running) void client.sendNotification(panelRefreshNotification, what);
+    if (client.state === State.Running) tell(panelRefreshNotification, what);
   };
 
   // -------------------------------------------------------------------------------------------------------------

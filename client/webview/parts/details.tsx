@@ -104,12 +104,20 @@ export function Readiness({ readiness }: { readonly readiness: ReadinessView }) 
   );
 }
 
-export function Overview({ overview }: { readonly overview: OverviewView }) {
+/** @param said what the banner says already */
+export function Overview({
+  overview,
+  said,
+}: {
+  readonly overview: OverviewView;
+  readonly said: readonly { readonly word: string }[];
+}) {
+  const more = overview.sentences.filter((text) => !said.some(({ word }) => text.startsWith(`${word}:`)));
   return (
     <>
       <Tiles tiles={overview.tiles} />
       <ul class="sentences">
-        {overview.sentences.map((sentence) => (
+        {more.map((sentence) => (
           <li key={sentence}>{visible(sentence)}</li>
         ))}
       </ul>

@@ -284,7 +284,7 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
         // A read that fails is told, and the next one is tried.
         await guard.background('reading for the panel', () => readOnce(from, about, signal));
         if (signal.aborted) return;
-        await pause(about.snapshot?.refresh ?? 15_000, signal);
+        await pause(following?.snapshot?.refresh ?? 15_000, signal);
       }
     });
   }
@@ -292,7 +292,6 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
   async function readOnce(from: LiveReader, about: Following, signal: AbortSignal): Promise<void> {
     const want: Want = { ...about.want, now: sources.now() };
     const show = (snapshot: LiveSnapshot): void => {
-      // `following` is another object when the same one was found at another place of the file.
       if (signal.aborted || following === undefined) return;
       following.snapshot = snapshot;
       tellModel();
@@ -302,15 +301,15 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
     try {
       const snapshot = await from.read(want, signal, (part) => {
         // While all of it is known already, a part of the next answer would only flicker.
-        if (about.snapshot === undefined || following?.snapshot === undefined) show(part);
-        else if (isPartial(about.snapshot)) show(part);
+        const known = following?.snapshot;
+        if (known === undefined || isPartial(known)) show(part);
       });
       isReading = queries > 0;
       show(snapshot);
     } catch (error) {
       isReading = false;
       if (signal.aborted) return;
-      if (about.snapshot === undefined) tell({ kind: 'waiting', empty: brokenRead });
+      if (following?.snapshot === undefined) tell({ kind: 'waiting', empty: brokenRead });
       throw error;
     }
   }

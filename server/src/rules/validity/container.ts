@@ -38,7 +38,7 @@ export function checkContainer(cx: Inspection, container: Part, role: Role, arou
       return repaired === undefined ? undefined : cx.write(node, repaired, `Name it ${repaired}`);
     },
   });
-  checkImage(cx, container, role, title);
+  checkImage(cx, container, title);
   checkPorts(cx, container, title, around);
   for (const variable of partsIn(container, 'env')) checkVariable(cx, variable, title);
   for (const source of partsIn(container, 'envFrom')) checkEnvironmentSource(cx, source, title);
@@ -71,14 +71,10 @@ function lower(title: string): string {
   return title.charAt(0).toLowerCase() + title.slice(1);
 }
 
-function checkImage(cx: Inspection, container: Part, role: Role, title: string): void {
+function checkImage(cx: Inspection, container: Part, title: string): void {
   const image = textAt(container, 'image');
   if (image?.text === '' || cx.lacks(container, 'image')) {
     cx.missing(container, 'image', `The image of ${lower(title)}`);
-  } else if (image !== undefined && role === 'main' && image.text.trim() !== image.text) {
-    cx.add('value-unsupported', image.node, `The image of ${lower(title)} has white space at its end`, {
-      fixes: [cx.write(image.node, image.text.trim(), 'Remove the white space')],
-    });
   }
 }
 

@@ -87,7 +87,7 @@ async function problemsOf(
       ? []
       : [`${piece.name} is rejected for another reason than "${marked}":\n  ${verdict.why}`];
   }
-  const unwanted = claims.filter((claim) => isUnwanted(bundle, claim));
+  const unwanted = claims.filter((claim) => isUnwanted(bundle, piece, claim));
   if (unwanted.length > 0 || claims.length === 0)
     return [
       `${piece.name} is rejected by the API server, and ${

@@ -33,7 +33,8 @@ export interface Bundle {
 }
 
 /** A claim that somebody meets in what is shown as correct. */
-export function isUnwanted({ wanted }: Bundle, claim: Finding): boolean {
+export function isUnwanted({ wanted }: Bundle, { suppressed }: Piece, claim: Finding): boolean {
+  if (suppressed.has(claim)) return false;
   return (
     wanted?.every(({ rule, message }) => rule !== claim.rule || !claim.message.includes(message)) ?? false
   );
@@ -51,6 +52,8 @@ export interface Piece {
   readonly resources: readonly Resource[];
   /** All findings on it, suppressed ones too: what somebody accepts is as true as before. */
   readonly findings: readonly Finding[];
+  /** Those of them that a comment of the document accepts. */
+  readonly suppressed: ReadonlySet<Finding>;
 }
 
 /** Rules whose findings say that the API server refuses the object. */
@@ -100,10 +103,8 @@ export function piecesOf(bundle: Bundle, rule?: string): Linted {
   const pieces = [...workspace.files.values()].flatMap((file, fileIndex) => {
     const [path = ''] = manifests[fileIndex] ?? [];
     const result = results.find(({ uri }) => uri === file.uri);
-    const findings = [
-      ...(result?.findings ?? []),
-      ...(result?.suppressed ?? []).map(({ finding }) => finding),
-    ];
+    const suppressed = new Set((result?.suppressed ?? []).map(({ finding }) => finding));
+    const findings = [...(result?.findings ?? []), ...suppressed];
     return file.documents.map((placed): Piece => {
       const end = placed.offset + placed.document.text.length;
       return {
@@ -116,6 +117,7 @@ export function piecesOf(bundle: Bundle, rule?: string): Linted {
         role: workspace.roleOf(file.uri, placed),
         resources: workspace.resourcesOf(file.uri).filter(({ placed: own }) => own.index === placed.index),
         findings: findings.filter(({ at }) => at.start >= placed.offset && at.start < end),
+        suppressed,
       };
     });
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
@@ -503,6 +504,39 @@ describe('CloudWatch', () => {
     await source.dispose();
   });
 });
+
+const bundle = join(__dirname, '../../dist/cli.js');
+
+test(
+  'the built command line reads it',
+  { skip: existsSync(bundle) ? false : 'npm run build makes it' },
+  () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [
+        bundle,
+        'status',
+        `deploy/${app}`,
+        '--namespace',
+        namespace,
+        '--format',
+        'json',
+        '--prometheus',
+        lab.state.prometheus,
+      ],
+      { encoding: 'utf8', env: { ...process.env, KUBECONFIG: lab.state.kubeconfigs.admin } },
+    );
+    assert.equal(stderr, '');
+    // A pod was killed above.
+    assert.equal(status, 1, stdout);
+    const { workloads } = JSON.parse(stdout) as {
+      workloads: readonly { verdict: { name: string }; pods: readonly unknown[] }[];
+    };
+    assert.equal(workloads[0]?.verdict.name, 'crash-looping');
+    assert.equal(workloads[0].pods.length, 2);
+    assert.ok(!stdout.includes(lab.state.tokens.admin));
+  },
+);
 
 test('all of it together makes a panel', async () => {
   const cluster = connect('admin');

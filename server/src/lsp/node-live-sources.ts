@@ -10,7 +10,6 @@ import { createCollector } from '../sources/collect';
 import { demoSource } from '../sources/demo';
 import { remedyFor, SourceError } from '../sources/failure';
 import { readContexts, type EksCluster } from '../sources/kubeconfig';
-import { workloadPods } from '../sources/kubernetes';
 import type { PrometheusPlace } from '../sources/prometheus-client';
 import { prometheusSource } from '../sources/prometheus';
 import { createRedactor } from '../sources/redact';
@@ -183,10 +182,7 @@ function besideCluster(
           prometheusSource({
             place,
             redactor,
-            hint: async (want, signal) => {
-              const { nodes } = await hint(want, signal);
-              return { nodes: nodes === undefined ? undefined : [...new Set(nodes.values())] };
-            },
+            hint: (want, signal) => cluster.hint(want, signal),
           }),
         ]),
     ...(cloudwatch.enable && access !== undefined
@@ -234,12 +230,8 @@ function prometheusPlace(
   return undefined;
 }
 
-/** Where the pods of the workload run, as the cluster knows; what cannot be known makes queries less exact. */
+/** What is scaled, and where its pods run, as the cluster knows; what cannot be known makes queries less exact. */
 async function hintOf(cluster: Cluster, want: Want, signal: AbortSignal): Promise<CloudWatchHint> {
-  const { pods } = await workloadPods(cluster.world, want, signal);
-  if (pods.kind !== 'known') return {};
-  const placed = pods.value.flatMap(({ view: { pod, node } }) =>
-    node === undefined ? [] : [[pod.name, node] as const],
-  );
-  return { nodes: new Map(placed) };
+  const { workload, nodeOfPod } = await cluster.hint(want, signal);
+  return { workload, nodes: nodeOfPod };
 }

@@ -108,6 +108,14 @@ describe('one number of many', () => {
     assert.equal(now1('ttft.p95', [failed]), 'too-few-points');
   });
 
+  test('of what is split by a label is all of it', () => {
+    const finished = (reason: string, value: number): LiveSnapshot['measurements'][number] => ({
+      ...measured('requests.finished.rate', value),
+      labels: { reason },
+    });
+    assert.equal(now1('requests.finished.rate', [finished('stop', 3), finished('length', 1)]), 4);
+  });
+
   test('tells of how many it is', () => {
     const absentOne = {
       metric: 'queue.waiting',

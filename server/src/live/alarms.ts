@@ -36,7 +36,7 @@ export interface AlarmRow {
 const minute = 60_000;
 
 /** The three tiers. */
-export const alarmTable: readonly AlarmRow[] = [
+const alarmTable: readonly AlarmRow[] = [
   {
     id: 'vram-high',
     tier: 'warning',

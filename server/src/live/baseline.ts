@@ -23,7 +23,7 @@ interface Compared {
 }
 
 /** What a baseline holds. */
-export const comparedMetrics: readonly Compared[] = [
+const comparedMetrics: readonly Compared[] = [
   { metric: 'requests.rate', title: 'Requests', worse: 'load' },
   { metric: 'tokens.generation.rate', title: 'Tokens out', worse: 'load' },
   { metric: 'tokens.prompt.rate', title: 'Tokens in', worse: 'load' },

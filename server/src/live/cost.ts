@@ -60,7 +60,7 @@ export interface WorkloadCost {
  * What share of a node some requests are: on nodes with accelerators their share of these, because they are what is
  * paid for; elsewhere the mean of the shares of CPU and memory.
  */
-export function shareOf(
+function shareOf(
   node: NodeView,
   amount: (resource: string) => number,
 ): { readonly share: number; readonly by: string } {

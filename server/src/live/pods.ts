@@ -74,8 +74,8 @@ export function requestOf(pod: PodView, resource: string): number {
 }
 
 /** Resources that stand for devices which are counted in tiles and costs. */
-export const gpuResources = ['nvidia.com/gpu', 'amd.com/gpu', 'habana.ai/gaudi'] as const;
-export const neuronResources = [
+const gpuResources = ['nvidia.com/gpu', 'amd.com/gpu', 'habana.ai/gaudi'] as const;
+const neuronResources = [
   'aws.amazon.com/neuron',
   'aws.amazon.com/neuroncore',
   'aws.amazon.com/neurondevice',

@@ -37,7 +37,7 @@ export interface Readings {
   readonly snapshot: LiveSnapshot;
   readonly pods: readonly PodView[] | undefined;
   /** The metric for the whole workload: as a source says it, else put together from pods or devices. */
-  now(metric: MetricId, labels?: Readonly<Record<string, string>>): Combined;
+  now(metric: MetricId): Combined;
   /** As {@link now}, but values older than two refreshes are absent with `stale`: verdicts judge by what holds now. */
   fresh(metric: MetricId): Observed;
   ofPod(metric: MetricId, pod: PodName, container?: string): Observed;
@@ -47,8 +47,6 @@ export interface Readings {
   series(metric: MetricId): readonly Series[];
   /** The metric of the workload over the range. */
   history(metric: MetricId): History | undefined;
-  /** Measurements that carry this label, such as the finish reasons. */
-  split(metric: MetricId, label: string): readonly { readonly value: string; readonly observed: Observed }[];
 }
 
 /** Which source is believed where several answer: the nearest to the process first. */
@@ -130,13 +128,12 @@ function make(snapshot: LiveSnapshot): Readings {
   const readings: Readings = {
     snapshot,
     pods,
-    now(metric, labels) {
-      const key = labels === undefined ? metric : `${metric}|${JSON.stringify(labels)}`;
-      const known = memo.get(key);
+    now(metric) {
+      const known = memo.get(metric);
       if (known !== undefined) return known;
-      const all = (byMetric.get(metric) ?? []).filter((one) => matches(one.labels, labels));
+      const all = withoutSplits(metric, byMetric.get(metric) ?? []);
       const result = combine(snapshot, metric, all, isOwn, readings);
-      memo.set(key, result);
+      memo.set(metric, result);
       return result;
     },
     fresh: (metric) => freshOf(readings.now(metric).observed, snapshot),
@@ -194,12 +191,26 @@ function isNear(subject: Subject, nodes: ReadonlySet<string>): boolean {
   return subject.kind === 'device' && subject.pod === undefined && nodes.has(subject.node);
 }
 
-function matches(
-  labels: Readonly<Record<string, string>> | undefined,
-  wanted: Readonly<Record<string, string>> | undefined,
-): boolean {
-  if (wanted === undefined) return true;
-  return Object.entries(wanted).every(([key, value]) => labels?.[key] === value);
+/** What is split by a label (finish reasons), put together for each subject and source. */
+function withoutSplits(metric: MetricId, measurements: readonly Measurement[]): readonly Measurement[] {
+  if (measurements.every(({ labels }) => labels === undefined)) return measurements;
+  const groups = new Map<string, Measurement[]>();
+  for (const one of measurements) {
+    const from = one.observed.kind === 'reading' ? one.observed.source.source : (one.observed.source ?? '');
+    const key = `${from} ${subjectKey(one.subject)}`;
+    const list = groups.get(key);
+    if (list === undefined) groups.set(key, [one]);
+    else list.push(one);
+  }
+  return [...groups.values()].flatMap((group): readonly Measurement[] => {
+    const [first] = group;
+    const whole = group.filter(({ labels }) => labels === undefined);
+    const parts = (whole.length > 0 ? whole : group).map(({ observed }) => observed);
+    const { observed } = addUp(metric, parts);
+    return first === undefined || observed === undefined
+      ? []
+      : [{ metric, subject: first.subject, observed }];
+  });
 }
 
 /** The best of several answers to one question: readings before reasons, then by {@link preference}. */

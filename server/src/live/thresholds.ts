@@ -130,7 +130,7 @@ export type ThresholdId = keyof typeof thresholds;
 
 export type Thresholds = Readonly<Record<ThresholdId, number>>;
 
-export const thresholdIds = Object.keys(thresholds) as readonly ThresholdId[];
+const thresholdIds = Object.keys(thresholds) as readonly ThresholdId[];
 
 export const defaultThresholds: Thresholds = Object.fromEntries(
   thresholdIds.map((id) => [id, thresholds[id].default]),

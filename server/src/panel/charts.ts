@@ -469,7 +469,7 @@ function thresholdsOf(
 }
 
 /** One suffix for the whole axis, chosen for its largest value. */
-export function scaleOf(unit: Unit, largest: number): AxisScale {
+function scaleOf(unit: Unit, largest: number): AxisScale {
   switch (unit) {
     case 'ratio':
       return { suffix: '%', factor: 100 };

@@ -350,7 +350,7 @@ function eventsSection(readings: Readings, now: Instant): Section<Table> {
   });
 }
 
-export function eventsTable(id: string, events: readonly EventView[], now: Instant): Table {
+function eventsTable(id: string, events: readonly EventView[], now: Instant): Table {
   const newest = [...events].sort((a, b) => b.lastAt - a.lastAt).slice(0, 100);
   const rows = newest.map((event, index): Row => {
     const state: State = event.type === 'Warning' ? 'warning' : 'good';

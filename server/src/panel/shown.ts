@@ -17,7 +17,7 @@ export function shownOf(observed: Observed, snapshot: LiveSnapshot, now: Instant
   };
 }
 
-export function absentShown({ message, remedy }: Absent): Shown {
+function absentShown({ message, remedy }: Absent): Shown {
   return { kind: 'absent', why: message, whatToDo: remedy ?? '' };
 }
 

@@ -53,11 +53,7 @@ function level(observed: Observed, judge: (value: number) => Level): Level {
 /** As many points as a sparkline has room for. */
 const sparklinePoints = 60;
 
-export function sparkline(
-  history: History | undefined,
-  now: Instant,
-  duration: number,
-): Pick<Tile, 'sparkline'> {
+function sparkline(history: History | undefined, now: Instant, duration: number): Pick<Tile, 'sparkline'> {
   if (history === undefined) return {};
   const cell = duration / sparklinePoints;
   const sums = Array.from({ length: sparklinePoints }, () => ({ sum: 0, count: 0 }));

@@ -86,7 +86,7 @@ function createdOf(families: Families, base: string): ReadonlyMap<string, number
 }
 
 /** The counters of a family by label set. */
-export function countersOf(families: Families, name: string): ReadonlyMap<string, Counter> {
+function countersOf(families: Families, name: string): ReadonlyMap<string, Counter> {
   const normal = normalName(name);
   const base = normal.replace(/_(total|sum|count)$/, '');
   const created = createdOf(families, base);

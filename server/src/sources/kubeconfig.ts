@@ -74,7 +74,60 @@ export async function loadKubeconfig({ kubeconfig, context, env }: KubeconfigCho
     config.currentContext ??= one.currentContext;
   }
   if (context !== undefined) config.setCurrentContext(context);
+  config.clusters = config.clusters.map((cluster) => {
+    const proxyUrl = cluster.proxyUrl ?? proxyFor(cluster.server, env);
+    return proxyUrl === undefined ? cluster : { ...cluster, proxyUrl };
+  });
   return config;
+}
+
+/**
+ * The proxy that the environment names for an address, as kubectl has it: `HTTPS_PROXY` and `HTTP_PROXY`, also in small
+ * letters, but for this machine and for what `NO_PROXY` lists (names with their subdomains, addresses, `*`).
+ */
+export function proxyFor(
+  server: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  let url: URL;
+  try {
+    url = new URL(server);
+  } catch {
+    return undefined;
+  }
+  const of = (name: string): string | undefined => {
+    const value = env[name] ?? env[name.toLowerCase()];
+    return value === undefined || value === '' ? undefined : value;
+  };
+  const proxy = of(url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (proxy === undefined || host === 'localhost' || host === '::1' || host.startsWith('127.'))
+    return undefined;
+  const excepted = (of('NO_PROXY') ?? '').split(',').map((each) => each.trim().toLowerCase());
+  const isExcepted = excepted.some((each) => {
+    const [, name = '', port] = /^\.?(.*?)(?::(\d+))?$/.exec(each) ?? [];
+    if (each === '*') return true;
+    if (name === '' || (port !== undefined && port !== (url.port === '' ? '443' : url.port))) return false;
+    return host === name || host.endsWith(`.${name}`) || inNetwork(host, each);
+  });
+  if (isExcepted) return undefined;
+  return proxy.includes('://') ? proxy : `http://${proxy}`;
+}
+
+/** Whether an IPv4 address is in a network such as `10.0.0.0/8`. */
+function inNetwork(host: string, network: string): boolean {
+  const match = /^([\d.]+)\/(\d{1,2})$/.exec(network);
+  const numberOf = (address: string): number | undefined => {
+    const parts = address.split('.').map(Number);
+    if (parts.length !== 4 || parts.some((part) => !Number.isInteger(part) || part < 0 || part > 255))
+      return undefined;
+    return parts.reduce((sum, part) => sum * 256 + part, 0);
+  };
+  const address = numberOf(host);
+  const base = numberOf(match?.[1] ?? '');
+  if (match === null || address === undefined || base === undefined) return false;
+  const size = 2 ** (32 - Number(match[2]));
+  return Math.floor(address / size) === Math.floor(base / size);
 }
 
 function merged<T extends { readonly name: string }>(first: readonly T[], more: readonly T[]): T[] {

@@ -50,6 +50,21 @@ test('control characters of a file do not reach the terminal', async (t) => {
   assert.ok(!/[\u0000-\u0009\u000b-\u001f\u202e]/.test(stdout), JSON.stringify(stdout));
 });
 
+test('a link that leads to itself is named, and stops neither the folder nor its neighbours', async (t) => {
+  const cwd = folder(t, { 'a.yaml': brokenPod });
+  symlinkSync('loop.yaml', join(cwd, 'loop.yaml'));
+  // The lock of an editor is no file of the author's.
+  symlinkSync('user@host.1234', join(cwd, '.#a.yaml'));
+  const all = await plimsoll(cwd, ['lint']);
+  assert.equal(all.code, 2);
+  assert.match(all.stdout, /request-above-limit/);
+  assert.match(all.stdout, /skipped loop\.yaml: its symbolic link leads to no file/);
+  assert.doesNotMatch(all.stdout, /\.#a/);
+  assert.equal((await plimsoll(cwd, ['lint', 'a.yaml'])).code, 1);
+  symlinkSync('.plimsoll.yaml', join(cwd, '.plimsoll.yaml'));
+  assert.equal((await plimsoll(cwd, ['lint', 'a.yaml'])).code, 1);
+});
+
 test('one unreadable file is named, fails the run with 2, and stops nothing else', async (t) => {
   if (process.getuid?.() === 0) {
     // Root may read everything; a link that leads nowhere cannot be read by anybody.

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { whyUnreadable } from '../files/errors';
+import { statIfThere } from '../files/stat';
 import { configName } from '../files/text';
 import { walk } from '../files/walk';
 
@@ -72,7 +73,7 @@ export function configsAbove(folders: readonly string[]): readonly string[] {
   for (const folder of folders) {
     for (let at = folder; ; at = dirname(at)) {
       const path = join(at, configName);
-      if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) found.add(path);
+      if (statIfThere(path)?.isFile() === true) found.add(path);
       if (dirname(at) === at) break;
     }
   }

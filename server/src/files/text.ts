@@ -18,9 +18,12 @@ export function decodeText(bytes: Buffer): DecodedText {
   return { text: bytes.toString('utf8') };
 }
 
-/** Names of files that may hold manifests. JSON is YAML too, but only some JSON files are manifests. */
+/**
+ * Names of files that may hold manifests. JSON is YAML too, but only some JSON files are manifests. `.#name` is the lock
+ * of an editor, `._name` what macOS keeps beside a file.
+ */
 export function isManifestName(name: string): boolean {
-  return /\.(ya?ml|ya?ml\.tpl)$/i.test(name);
+  return /\.(ya?ml|ya?ml\.tpl)$/i.test(name) && !/^\.[#_]/.test(name);
 }
 
 /** The configuration file's name, in any folder. */

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { whyUnreadable } from './errors';
 import { noGitIgnore } from './gitignore';
 import type { GitIgnore } from './gitignore';
+import { statIfThere } from './stat';
 import { configName, isManifestName, skippedFolders } from './text';
 
 export interface WalkResult {
@@ -25,7 +26,7 @@ function readIfThere(path: string): string | undefined {
 /** The rules of the `.gitignore` files above a folder, up to the root of its repository; none outside of one. */
 function gitIgnoreAbove(folder: string): GitIgnore {
   const above: string[] = [];
-  for (let at = folder; statSync(join(at, '.git'), { throwIfNoEntry: false }) === undefined;) {
+  for (let at = folder; statIfThere(join(at, '.git')) === undefined;) {
     const parent = dirname(at);
     if (parent === at) return noGitIgnore;
     above.unshift(parent);
@@ -74,7 +75,7 @@ export function walk(
         if (options.shallow === true) continue;
         if (!skippedFolders.has(entry.name) && !rules.ignores(path, true)) visit(path, rules);
       } else if (isManifestName(entry.name) && !rules.ignores(path, false)) {
-        if (entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+        if (entry.isSymbolicLink() && statIfThere(path)?.isFile() !== true) {
           problems.push({ path, message: 'its symbolic link leads to no file' });
         } else if (entry.isFile() || entry.isSymbolicLink()) {
           (entry.name === configName ? configs : manifests).push(path);

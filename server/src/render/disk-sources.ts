@@ -47,7 +47,7 @@ export function stampOf(unit: RenderUnit, read: ReadSource): string {
         ]);
   return paths
     .map((path) => {
-      const info = statSync(path, { throwIfNoEntry: false });
+      const info = existsSync(path) ? statSync(path, { throwIfNoEntry: false }) : undefined;
       return `${path} ${info?.mtimeMs ?? ''} ${info?.size ?? ''}`;
     })
     .join('\n');

@@ -122,5 +122,6 @@ function isSameImage(here: string, there: string): boolean {
     const tagged = /[:@][^/]*$/.test(short) ? short : `${short}:latest`;
     return here.includes('@') ? tagged : tagged.replace(/@sha256:.*$/, '');
   };
-  return plain(here) === plain(there);
+  // A runtime that knows an image by its digest alone does not tell its name.
+  return there.startsWith('sha256:') || plain(here) === plain(there);
 }

@@ -65,6 +65,13 @@ test('a link that leads to itself is named, and stops neither the folder nor its
   assert.equal((await plimsoll(cwd, ['lint', 'a.yaml'])).code, 1);
 });
 
+test('a configuration that is no text fails the run, and is named once', async (t) => {
+  const cwd = folder(t, { 'pod.yaml': healthyPod, '.plimsoll.yaml': 'preset: strict\u0000' });
+  const { code, stdout } = await plimsoll(cwd, ['lint']);
+  assert.equal(code, 2);
+  assert.equal(stdout.split('skipped .plimsoll.yaml: is a binary file').length, 2, stdout);
+});
+
 test('one unreadable file is named, fails the run with 2, and stops nothing else', async (t) => {
   if (process.getuid?.() === 0) {
     // Root may read everything; a link that leads nowhere cannot be read by anybody.

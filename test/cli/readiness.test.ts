@@ -88,3 +88,10 @@ spec:
           ports: [{ containerPort: 8000 }]
           resources: { limits: { nvidia.com/gpu: 1 } }
 `;
+
+test('a file that is no text is named', async (t) => {
+  const cwd = folder(t, { 'a.yaml': 'a: \u0000' });
+  const { code, stderr } = await plimsoll(cwd, ['readiness', 'a.yaml']);
+  assert.equal(code, 0);
+  assert.equal(stderr, 'plimsoll: a.yaml: is a binary file\n');
+});

@@ -36,9 +36,12 @@ export function readWorkspace(
   const paths = command.paths.length === 0 ? ['.'] : command.paths;
   const collected = collect(paths, [], { cwd, gitignore: command.gitignore });
   let failed = false;
+  const tell = (path: string, message: string): void => {
+    host.stderr.write(`plimsoll: ${displayPath(path, cwd)}: ${message}\n`);
+  };
   const complain = (path: string, message: string): void => {
     failed = true;
-    host.stderr.write(`plimsoll: ${displayPath(path, cwd)}: ${message}\n`);
+    tell(path, message);
   };
   for (const { path, message } of collected.problems) complain(path, message);
   const asked: string[] = [];
@@ -47,6 +50,7 @@ export function readWorkspace(
     const isAsked = index < collected.files.length;
     if ('problem' in read) {
       if (isAsked && read.failed) complain(path, read.problem);
+      else if (isAsked) tell(path, read.problem);
       return [];
     }
     if (isAsked) asked.push(uriOf(path));
@@ -54,7 +58,7 @@ export function readWorkspace(
   });
   const configs = new Map<string, string>();
   if (command.config === undefined) {
-    for (const path of [...collected.configs, ...configsAbove(collected.roots)]) {
+    for (const path of new Set([...collected.configs, ...configsAbove(collected.roots)])) {
       const read = readText(path);
       if ('text' in read) configs.set(uriOf(path), read.text);
       else complain(path, read.problem);

@@ -81,8 +81,10 @@ async function gather(command: LintCommand, host: Host): Promise<Input> {
     reported.push(uri);
   }
   if (command.config === undefined) {
-    for (const path of [...collected.configs, ...configsAbove(collected.roots)]) {
+    for (const path of new Set([...collected.configs, ...configsAbove(collected.roots)])) {
       failed = readAll([path], host, configs, notices) || failed;
+      // Without its configuration a run says something else than was asked for, be it read as text or not.
+      failed ||= !configs.has(uriOf(path));
     }
   }
   return { texts, reported: reported.sort(), configs, notices, failed, helpers };

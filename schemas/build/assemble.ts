@@ -6,6 +6,7 @@ import {
   defaulted,
   limits,
   emptyIsRefused,
+  instead,
   karpenterTaint,
   notRequired,
   rolloutPods,
@@ -74,6 +75,8 @@ function typedSchema(name: string, schema: JsonSchema): JsonSchema {
     ...(schema.properties !== undefined && {
       properties: Object.fromEntries(
         Object.entries(schema.properties).map(([field, part]) => {
+          const other = instead[name]?.[field];
+          if (other !== undefined) return [field, other];
           const allowed = values[field] ?? part.enum;
           if (allowed === undefined) return [field, { ...part, ...limits[name]?.[field] }];
           const isDefault = !required.includes(field) && !refused.includes(field);

@@ -70,6 +70,30 @@ export const limits: Readonly<Record<string, Readonly<Record<string, Partial<Jso
   IoK8sApiNetworkingV1NetworkPolicyPort: { endPort: { minimum: 1, maximum: 65_535 } },
 };
 
+/** Built-in kinds: fields whose type is validated elsewhere, and not here. */
+export const instead: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
+  IoK8sApiAutoscalingV2MetricIdentifier: {
+    // The HPA's validation passes over the selector of a metric, whatever it says.
+    selector: {
+      type: 'object',
+      properties: {
+        matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
+        matchExpressions: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              key: { type: 'string' },
+              operator: { type: 'string' },
+              values: { type: 'array', items: { type: 'string' } },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
 /**
  * Built-in kinds: optional fields that are pointers in Go, so that an empty text is a value, and none of those allowed.
  * In other fields it stands for the default.

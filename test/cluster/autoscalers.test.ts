@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { itemsIn } from '../../server/src/yaml/node';
-import { documentBundles, fixedBundle, fixtureBundle, fixturesByRule, type Bundle } from './claims';
+import { documentBundles, fixedBundle, fixtureBundle, fixturesByRule, piecesOf, type Bundle } from './claims';
 import { at, type Api, type JsonObject, type KubeObject } from './lab/api';
 import { feedMetrics, type Feed } from './lab/metrics-feed';
 import {
@@ -265,4 +265,138 @@ describe(`what ${twoAutoscalers} says`, () => {
       test(fixture.name, async () => void (total += await checkAutoscalers(fixtureBundle(fixture))));
   }
   test('autoscalers were looked at', () => assert.ok(total >= 4, `only ${total}`));
+});
+
+const notScalable = 'hpa-target-not-scalable';
+
+/** Waits until the HPA controller has looked for the target of an autoscaler, and answers whether it found one. */
+async function targetOf(
+  namespace: string,
+  name: string,
+): Promise<{ readonly found: boolean; readonly message: string }> {
+  let hpa: JsonObject | undefined;
+  return waitFor(
+    `the target of ${name}`,
+    async () => {
+      hpa = await api.find(hpaPath(namespace, name));
+      const condition = conditionOf(hpa, 'AbleToScale');
+      if (condition === undefined) return undefined;
+      const found = condition['status'] === 'True';
+      return found || condition['reason'] === 'FailedGetScale'
+        ? { found, message: String(condition['message']) }
+        : undefined;
+    },
+    deadlineMs,
+    () => conditionsText(hpa),
+  );
+}
+
+/** How it is said that there is no object of that name, of a kind that could be scaled. */
+const noSuchObject = /"[^"]+" not found/;
+
+async function checkTargets(bundle: Bundle): Promise<number> {
+  const given = givenBy(bundle, notScalable);
+  const namespace = await lab.namespace(notScalable);
+  for (const object of missingTargets(given)) await applyIn(api, namespace, object);
+  let checked = 0;
+  for (const each of given) {
+    if (each.object['kind'] !== 'HorizontalPodAutoscaler') continue;
+    const claims = each.piece.findings.filter(({ rule }) => rule === notScalable);
+    const kind = at(each.object, 'spec', 'scaleTargetRef', 'kind');
+    if (claims.length === 0 && !workloadKinds.includes(kind)) continue;
+    const { metadata } = await applyIn(api, namespace, each.object);
+    const { found, message } = await targetOf(namespace, metadata.name);
+    assert.equal(found, claims.length === 0, `${each.piece.name}: ${message}`);
+    if (!found) assert.doesNotMatch(message, noSuchObject);
+    await api.delete(hpaPath(namespace, metadata.name));
+    checked += 1;
+  }
+  return checked;
+}
+
+/** The kinds that the API server serves, in the version that it prefers, and whether it has a scale of them. */
+async function servedKinds(): Promise<
+  readonly { readonly apiVersion: string; readonly kind: string; readonly scales: boolean }[]
+> {
+  const groups = ((await api.get('/apis'))['groups'] ?? []) as readonly JsonObject[];
+  const versions = ['v1', ...groups.map((group) => String(at(group, 'preferredVersion', 'groupVersion')))];
+  const kinds = await Promise.all(
+    versions.map(async (apiVersion) => {
+      const { resources } = await api.get(apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`);
+      const list = (resources ?? []) as readonly JsonObject[];
+      return list
+        .filter(({ name }) => !String(name).includes('/'))
+        .map(({ name, kind }) => ({
+          apiVersion,
+          kind: String(kind),
+          scales: list.some((other) => other['name'] === `${String(name)}/scale`),
+        }));
+    }),
+  );
+  return kinds.flat();
+}
+
+describe(`what ${notScalable} says`, () => {
+  let total = 0;
+  for (const fixture of fixturesByRule().get(notScalable) ?? []) {
+    const fixed = fixedBundle(fixture);
+    test(fixture.name, async () => {
+      total += await checkTargets(fixtureBundle(fixture));
+      if (fixed !== undefined) total += await checkTargets(fixed);
+    });
+  }
+  test('targets were looked at', () => assert.ok(total >= 4, `only ${total}`));
+
+  test('of every kind that is served', async () => {
+    const kinds = await servedKinds();
+    const wrong: string[] = [];
+    let said = 0;
+    for (const { apiVersion, kind, scales } of kinds) {
+      const text = [
+        'apiVersion: autoscaling/v2',
+        'kind: HorizontalPodAutoscaler',
+        'metadata: { name: any }',
+        `spec: { scaleTargetRef: { apiVersion: ${apiVersion}, kind: ${kind}, name: any }, maxReplicas: 8 }`,
+        '',
+      ].join('\n');
+      const { pieces } = piecesOf({ name: 'any.yaml', files: { 'any.yaml': text } }, notScalable);
+      const isSaid = pieces.some(({ findings }) => findings.some(({ rule }) => rule === notScalable));
+      if (isSaid) said += 1;
+      if (isSaid && scales) wrong.push(`${kind} of ${apiVersion} can be scaled`);
+    }
+    assert.deepEqual(wrong, []);
+    assert.ok(said > 10, `only ${said} of ${kinds.length}`);
+    assert.ok(kinds.some(({ kind, scales }) => kind === 'Deployment' && scales));
+  });
+});
+
+const unknownResource = 'hpa-resource-unknown';
+
+describe(`what ${unknownResource} says`, () => {
+  let total = 0;
+  for (const fixture of fixturesByRule().get(unknownResource) ?? []) {
+    test(fixture.name, async () => {
+      const given = givenBy(fixtureBundle(fixture), unknownResource);
+      const namespace = await lab.namespace(unknownResource);
+      for (const object of missingTargets(given)) await runWorkload(api, namespace, object);
+      for (const each of given) {
+        if (each.object['kind'] !== 'HorizontalPodAutoscaler') continue;
+        for (const [hpa, isSaid] of singleMetrics(each, unknownResource)) {
+          const type = at(hpa, 'spec', 'metrics', 0, 'type') ?? 'Resource';
+          if (type !== 'Resource') continue;
+          const { metadata } = await applyIn(api, namespace, hpa);
+          await waitForScaling(
+            namespace,
+            metadata.name,
+            ({ status, reason }) =>
+              isSaid ? status === 'False' && reason === 'FailedGetResourceMetric' : status === 'True',
+            isSaid ? 'the metric fails, as is said' : 'the metric is read',
+          );
+          await api.delete(hpaPath(namespace, metadata.name));
+          if (isSaid) total += 1;
+        }
+      }
+    });
+  }
+  test('metrics were looked at', () => assert.ok(total >= 3, `only ${total}`));
 });

@@ -1,3 +1,4 @@
+import type { Resource } from '../../kube/resource';
 import type { ObjectRef } from '../../live/cluster';
 import type { LiveSnapshot } from '../../live/snapshot';
 import { metricIds } from '../../live/vocabulary';
@@ -196,8 +197,7 @@ async function report(
   }
   let last = '';
   for (;;) {
-    const all: Told[] = [];
-    for (const target of targets) all.push(await readOne(command, session, target, now, signal));
+    const all = await readAll(command, session, targets, now, signal);
     const health = worstOf(all.map(({ model }) => healthOf(model)));
     const text = command.format === 'json' ? jsonOf(command, all, health) : textOf(all);
     // While it goes on, what is as it was is not said again.
@@ -232,13 +232,20 @@ function worstOf(all: readonly Health[]): Health {
   return all.includes('unknown') ? 'unknown' : 'healthy';
 }
 
-async function readOne(
+/** What is asked about one target, and for the panel what stands in the place of its file. */
+interface Question {
+  readonly want: () => Want;
+  readonly workspace: Workspace;
+  readonly resource: Resource | undefined;
+}
+
+async function questionAbout(
   command: StatusCommand,
   session: Session,
   target: ObjectRef,
   now: () => number,
   signal: AbortSignal,
-): Promise<Told> {
+): Promise<Question> {
   // The object itself is what the panel's file would be: it says which engine runs, and what was asked for.
   const object = await session.object(target, signal).catch((error: unknown) => {
     if (error instanceof SourceError && !signal.aborted) return undefined;
@@ -247,35 +254,57 @@ async function readOne(
   const uri = 'cluster:///object.yaml';
   const workspace =
     object === undefined ? Workspace.empty : Workspace.empty.with(parseFile(uri, JSON.stringify(object)));
-  const [resource] = object === undefined ? [] : workspace.resourcesOf(uri);
-  const wantNow = (): Want => {
-    const options = {
-      range: command.range,
-      now: now(),
-      namespace: session.namespace,
-      allocationLabels: [],
-      history: true,
-    };
-    return resource !== undefined && resource.name !== undefined
-      ? wantOf(workspace, resource, options)
-      : { object: target, engine: 'unknown', metrics: metricIds, ...options };
-  };
-  let snapshot = await session.collector.read(wantNow(), signal);
-  const needsSecond = snapshot.measurements.some(
-    ({ observed }) => observed.kind === 'absent' && observed.why === 'too-few-points',
-  );
-  if (needsSecond) {
-    await systemClock.wait(secondReadingMs, signal);
-    snapshot = await session.collector.read(wantNow(), signal);
-  }
-  const model = buildPanelModel(
+  const [first] = object === undefined ? [] : workspace.resourcesOf(uri);
+  const resource = first?.name === undefined ? undefined : first;
+  return {
     workspace,
-    [],
-    snapshot,
-    snapshot.at,
-    resource === undefined ? {} : { resource },
-  );
-  return { model, snapshot };
+    resource,
+    want: () => {
+      const options = {
+        range: command.range,
+        now: now(),
+        namespace: session.namespace,
+        allocationLabels: [],
+        history: true,
+      };
+      return resource === undefined
+        ? { object: target, engine: 'unknown', metrics: metricIds, ...options }
+        : wantOf(workspace, resource, options);
+    },
+  };
+}
+
+/** Reads all targets; those whose rates need a second reading are read again, after one pause for all of them. */
+async function readAll(
+  command: StatusCommand,
+  session: Session,
+  targets: readonly ObjectRef[],
+  now: () => number,
+  signal: AbortSignal,
+): Promise<readonly Told[]> {
+  const questions: Question[] = [];
+  const snapshots: LiveSnapshot[] = [];
+  for (const target of targets) {
+    const question = await questionAbout(command, session, target, now, signal);
+    questions.push(question);
+    snapshots.push(await session.collector.read(question.want(), signal));
+  }
+  const needsSecond = ({ measurements }: LiveSnapshot): boolean =>
+    measurements.some(({ observed }) => observed.kind === 'absent' && observed.why === 'too-few-points');
+  if (snapshots.some(needsSecond)) {
+    await systemClock.wait(secondReadingMs, signal);
+    for (const [index, { want }] of questions.entries()) {
+      const first = snapshots[index];
+      if (first !== undefined && needsSecond(first))
+        snapshots[index] = await session.collector.read(want(), signal);
+    }
+  }
+  return questions.flatMap(({ workspace, resource }, index): readonly Told[] => {
+    const snapshot = snapshots[index];
+    if (snapshot === undefined) return [];
+    const options = resource === undefined ? {} : { resource };
+    return [{ model: buildPanelModel(workspace, [], snapshot, snapshot.at, options), snapshot }];
+  });
 }
 
 function textOf(all: readonly Told[]): string {

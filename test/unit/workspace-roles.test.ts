@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DocumentRole } from '../../server/src/kube/resource';
+import { parseFile } from '../../server/src/yaml/parse';
 import { workspaceOf } from './kube-support';
 
 const whole = `apiVersion: apps/v1
@@ -144,4 +145,47 @@ test('what is not Kubernetes says so', () => {
     roleOf({ 'secret.yaml': 'apiVersion: v1\nkind: Secret\nmetadata: {name: x}' }, 'secret.yaml'),
     'resource',
   );
+});
+
+test('a workload without a selector is whole where a kustomization that reads it adds one', () => {
+  const bare = whole
+    .replace('  selector: {matchLabels: {app: llm}}\n', '')
+    .replace('metadata: {labels: {app: llm}}, ', '');
+  const files = (kustomization: string, overlay = 'resources: [../base]\n') => ({
+    'base/kustomization.yaml': `resources: [deploy.yaml]\n${kustomization}`,
+    'base/deploy.yaml': bare,
+    'prod/kustomization.yaml': overlay,
+  });
+  const role = (...texts: [string, string?]): DocumentRole => roleOf(files(...texts), 'base/deploy.yaml');
+  assert.equal(role('commonLabels: {app: llm}\n'), 'kustomize-base');
+  assert.equal(role('labels: [{pairs: {app: llm}, includeSelectors: true}]\n'), 'kustomize-base');
+  assert.equal(role('', 'resources: [../base]\ncommonLabels: {app: llm}\n'), 'kustomize-base');
+  assert.equal(role('labels: [{pairs: {app: llm}}]\n'), 'resource');
+  assert.equal(role('commonLabels: {}\n'), 'resource');
+  assert.equal(role(''), 'resource');
+  assert.equal(
+    roleOf({ ...files('commonLabels: {app: llm}\n'), 'base/deploy.yaml': whole }, 'base/deploy.yaml'),
+    'resource',
+  );
+});
+
+test('the labels that a kustomization adds are followed when it changes', () => {
+  const bare = whole.replace('  selector: {matchLabels: {app: llm}}\n', '');
+  const before = workspaceOf({ 'a/kustomization.yaml': 'resources: [d.yaml]\n', 'a/d.yaml': bare });
+  const after = before.with(
+    parseFile('file:///repo/a/kustomization.yaml', 'resources: [d.yaml]\ncommonLabels: {app: llm}\n'),
+  );
+  const roles = (workspace: typeof before) =>
+    workspace.resourcesOf('file:///repo/a/d.yaml').map(({ role }) => role);
+  assert.deepEqual(roles(before), ['resource']);
+  assert.deepEqual(roles(after), ['kustomize-base']);
+});
+
+test('values of a chart are no object, whatever keys they have', () => {
+  const files = {
+    'c/Chart.yaml': 'apiVersion: v2\nname: c\n',
+    'c/values.yaml': 'apiVersion: apps/v1\nkind: Deployment\nreplicas: 1\n',
+  };
+  assert.equal(roleOf(files, 'c/values.yaml'), 'helm-values');
+  assert.deepEqual(workspaceOf(files).resourcesOf('file:///repo/c/values.yaml'), []);
 });

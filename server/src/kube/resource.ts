@@ -7,7 +7,13 @@ import { entryOf, isNull } from '../yaml/node';
  * findings in this field is a patch or a template judged as if it were the whole object.
  */
 export type DocumentRole =
-  'resource' | 'kustomize-patch' | 'kustomization' | 'helm-template' | 'helm-values' | 'not-kubernetes';
+  | 'resource'
+  | 'kustomize-base'
+  | 'kustomize-patch'
+  | 'kustomization'
+  | 'helm-template'
+  | 'helm-values'
+  | 'not-kubernetes';
 
 /** One Kubernetes object in a file. An item of a `List` is a resource of its own, in the same document. */
 export interface Resource {

@@ -1,5 +1,5 @@
 import type { SourceFile, YamlDocument } from '../yaml/document';
-import { isMap, isScalar, itemsIn, scalarIn, textIn, type YamlNode } from '../yaml/node';
+import { isMap, isScalar, itemsIn, mapIn, scalarIn, textIn, type YamlNode } from '../yaml/node';
 import { baseNameOf, directoryOf, join, pathOf, upwards } from './paths';
 
 /** What one kustomization lists; all paths are resolved. */
@@ -10,6 +10,8 @@ export interface Kustomization {
   readonly resources: ReadonlySet<string>;
   /** Files that are patches. */
   readonly patches: ReadonlySet<string>;
+  /** It adds labels to selectors and pod templates, and makes those that are missing. */
+  readonly labels: boolean;
 }
 
 /**
@@ -23,6 +25,8 @@ export interface Layout {
   readonly kustomizations: ReadonlyMap<string, Kustomization>;
   /** Kustomization directories that some build puts together with this one. */
   readonly builtWith: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Kustomization directories whose objects get labels and selectors, from themselves or from one that reads them. */
+  readonly labelled: ReadonlySet<string>;
 }
 
 const kustomizationNames: readonly string[] = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'];
@@ -76,9 +80,19 @@ function readKustomization(document: YamlDocument, directory: string): Kustomiza
       'replacements',
       'transformers',
     ),
+    labels: addsSelectors(root),
   };
   memo.set(document, cached.set(directory, kustomization));
   return kustomization;
+}
+
+function addsSelectors(root: YamlNode | undefined): boolean {
+  const common = mapIn(root, 'commonLabels');
+  if (common !== undefined && (common.entries.length > 0 || common.open)) return true;
+  return itemsIn(root, 'labels').some((item) => {
+    const selectors = scalarIn(item, 'includeSelectors');
+    return selectors !== undefined && (selectors.unknown || selectors.value === true);
+  });
 }
 
 /** Kustomizations that one lists. */
@@ -154,7 +168,15 @@ export function readLayout(files: Iterable<SourceFile>): Layout {
       kustomizations.set(directoryOf(path), readKustomization(document, directoryOf(path)));
     }
   }
-  return { charts, kustomizations, builtWith: builds(kustomizations) };
+  return { charts, kustomizations, builtWith: builds(kustomizations), labelled: labelled(kustomizations) };
+}
+
+function labelled(kustomizations: ReadonlyMap<string, Kustomization>): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [directory, { labels }] of kustomizations) {
+    if (labels) for (const member of closure(directory, kustomizations)) found.add(member);
+  }
+  return found;
 }
 
 function sameItems<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
@@ -168,7 +190,7 @@ export function sameLayout(a: Layout, b: Layout): boolean {
     const other = b.kustomizations.get(directory);
     if (other === undefined) return false;
     if (one === other) continue;
-    if (one.component !== other.component) return false;
+    if (one.component !== other.component || one.labels !== other.labels) return false;
     if (!sameItems(one.resources, other.resources) || !sameItems(one.patches, other.patches)) return false;
   }
   return true;

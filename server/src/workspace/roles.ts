@@ -35,6 +35,11 @@ function chartOf(layout: Layout, path: string): string | undefined {
   return undefined;
 }
 
+/** A chart's own values, which may have the keys of an object (`kind: DaemonSet`) and are none. */
+export function isValuesOfChart(layout: Layout, path: string): boolean {
+  return layout.charts.has(directoryOf(path)) && valuesFile.test(baseNameOf(path));
+}
+
 /** Kinds whose whole objects cannot do without images. */
 const withImages: readonly string[] = [
   'Deployment',
@@ -145,6 +150,22 @@ function underKustomization(layout: Layout, path: string): boolean {
   return false;
 }
 
+/** Kinds to which kustomize adds selectors and labels of pods that are not written. */
+const withSelectors: readonly string[] = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet'];
+
+/**
+ * A workload that is whole but for its selector or the labels of its pods, where a kustomization that reads it adds
+ * them.
+ */
+function isLabelledLater(layout: Layout, path: string, root: MapNode, kind: string): boolean {
+  if (layout.labelled.size === 0 || !withSelectors.includes(kind)) return false;
+  if (!lacks(root, ['spec', 'selector']) && !lacks(root, ['spec', 'template', 'metadata', 'labels']))
+    return false;
+  return [...layout.labelled].some(
+    (directory) => layout.kustomizations.get(directory)?.resources.has(path) === true,
+  );
+}
+
 function isListed(layout: Layout, path: string, where: 'resources' | 'patches'): boolean {
   for (const kustomization of layout.kustomizations.values()) if (kustomization[where].has(path)) return true;
   return false;
@@ -171,7 +192,7 @@ export function objectRole(
   ) {
     return 'kustomize-patch';
   }
-  return 'resource';
+  return isLabelledLater(layout, path, root, kind) ? 'kustomize-base' : 'resource';
 }
 
 /** The role of a document that holds no object which anything reads, as far as its place and its first keys tell. */

@@ -15,7 +15,7 @@ import { nameKeyOfResource, objectsOf, rememberNameKey, sameNamespace } from './
 import { isOverlayFile } from './overlay-files';
 import { directoryOf, pathOf } from './paths';
 import { referencesOf, type References } from './references';
-import { documentRole, objectRole } from './roles';
+import { documentRole, objectRole, isValuesOfChart } from './roles';
 
 /** What a name leads to. `unknown`: several would do, only a part of it is there, or the name is only known later. */
 export type Reference =
@@ -96,6 +96,7 @@ function resourcesIn(layout: Layout, uri: string, placed: PlacedDocument): reado
   const objects = objectsOf(document);
   if (objects.length === 0) return [];
   const path = pathOf(uri);
+  if (isValuesOfChart(layout, path)) return [];
   const scope = scopeOf(layout, path);
   const roles = objects.map((object) => objectRole(layout, path, document, object));
   const before = placedResources.get(document);
@@ -206,7 +207,7 @@ export function isSeenInOutline(resource: Resource): boolean {
   return (
     isPodCarrier(resource) &&
     resource.kind !== 'DaemonSet' &&
-    (resource.role === 'resource' || resource.role === 'helm-template')
+    ['resource', 'kustomize-base', 'helm-template'].includes(resource.role)
   );
 }
 
@@ -454,7 +455,7 @@ function create(files: ReadonlyMap<string, SourceFile>, layout: Layout, past?: P
     roleOf: (uri, placed) => {
       const path = pathOf(uri);
       const [object] = objectsOf(placed.document);
-      return object === undefined
+      return object === undefined || isValuesOfChart(layout, path)
         ? documentRole(layout, path, placed.document)
         : objectRole(layout, path, placed.document, object);
     },

@@ -80,7 +80,7 @@ function poolsOf(workspace: Workspace, templates: readonly PodTemplate[]): Pools
 
 /** Whether the checklist is about an object: pods that answer requests or whose number follows the load. */
 export function isSubject(workspace: Workspace, resource: Resource): boolean {
-  if (!isPodCarrier(resource) || (resource.role !== 'resource' && resource.role !== 'helm-template'))
+  if (!isPodCarrier(resource) || !['resource', 'kustomize-base', 'helm-template'].includes(resource.role))
     return false;
   const templates = podTemplates(resource);
   if (templates.some((template) => isServing(resource, template))) return true;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { editors, install } from '../test/e2e/editors';
 import { openWindow } from '../test/e2e/server-launcher';
-import { act } from '../test/e2e/ui';
+import { act, runCommand } from '../test/e2e/ui';
 
 /** Photographs the packaged extension on `examples/`, for the README. */
 
@@ -105,9 +105,7 @@ async function posePanel(page: Page, workspace: string): Promise<void> {
     .waitFor({ timeout: 60_000 });
   await goTo(page, join(workspace, followed), 'kind: Deployment');
   await page.keyboard.press('Control+B');
-  await page.keyboard.press('F1');
-  await page.keyboard.type('Plimsoll: Open Live Panel (Demo)');
-  await page.keyboard.press('Enter');
+  await runCommand(page, 'Plimsoll: Open Live Panel (Demo)');
   await act(page, 'screenshot', { kind: 'panel-text', wanted: ['DEMO', 'Queue-saturated', 'TTFT p95'] });
   await page.locator('.codelens-decoration', { hasText: 'DEMO' }).first().waitFor({ timeout: 20_000 });
   await page.mouse.move(5, 5);

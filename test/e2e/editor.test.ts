@@ -20,7 +20,7 @@ import { runElectron } from './electron-launcher';
 import type { Result } from './protocol';
 import { bridgeVariable } from './protocol';
 import { openWindow } from './server-launcher';
-import { act, dialog, screenshot } from './ui';
+import { act, dialog, runCommand, screenshot } from './ui';
 
 const root = resolve(__dirname, '..', '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -113,9 +113,7 @@ for (const editor of editors) {
 
       // The live panel says why it reads nothing, and shows its demo.
       await page.keyboard.press('Escape');
-      await page.keyboard.press('F1');
-      await page.keyboard.type('Plimsoll: Open Live Panel');
-      await page.keyboard.press('Enter');
+      await runCommand(page, 'Plimsoll: Open Live Panel');
       const wanted = ['This workspace is not trusted, so no cluster is contacted'];
       await act(page, editor.vscode, { kind: 'panel-text', wanted });
       await act(page, editor.vscode, { kind: 'panel-click', name: 'Show the demo' });
@@ -141,6 +139,7 @@ for (const editor of editors) {
       environment: { KUBECONFIG: cluster.kubeconfig },
       settings: { ...settings, 'plimsoll.trace.server': 'verbose' },
       trusted: true,
+      dialogs: true,
     });
     try {
       const { page } = window;
@@ -148,9 +147,7 @@ for (const editor of editors) {
         act(page, editor.vscode, { kind: 'panel-text', wanted });
       await page.locator('.monaco-editor .squiggly-error').first().waitFor({ timeout: 30_000 });
       await page.locator('.monaco-editor .view-line', { hasText: 'kind: Deployment' }).first().click();
-      await page.keyboard.press('F1');
-      await page.keyboard.type('Plimsoll: Open Live Panel');
-      await page.keyboard.press('Enter');
+      await runCommand(page, 'Plimsoll: Open Live Panel');
       const asked = await dialog(page, 'Cancel');
       assert.match(asked, /Let Plimsoll read from the context denying\?/);
       assert.match(asked, /denying-cluster/);
@@ -161,7 +158,8 @@ for (const editor of editors) {
       assert.equal(cluster.contacts(), 0, 'without an agreement nothing is contacted');
 
       await act(page, editor.vscode, { kind: 'panel-click', name: 'Connect' });
-      await page.locator('.quick-input-list .monaco-list-row', { hasText: 'denying' }).first().click();
+      await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: 'denying' }).waitFor();
+      await page.keyboard.press('Enter');
       await dialog(page, 'Read');
       const text = String(await panel('context denying', 'Kubernetes API', 'Grant'));
       assert.match(text, /pods/);
@@ -169,6 +167,9 @@ for (const editor of editors) {
       assert.ok(cluster.contacts() > 0);
       await page.locator('.statusbar-item', { hasText: 'denying' }).first().waitFor({ timeout: 5000 });
       await screenshot(page, `${editor.vscode}-panel-denied`);
+    } catch (error) {
+      await screenshot(window.page, `${editor.vscode}-failed-live-panel-of-a-cluster`);
+      throw error;
     } finally {
       await window.close();
       const leaks = filesWith(join(run.scratch, 'server'), plantedToken);

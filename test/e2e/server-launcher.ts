@@ -32,6 +32,8 @@ export interface WindowOptions {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Whether the folder is trusted; otherwise the window is in restricted mode. */
   readonly trusted: boolean;
+  /** Show modal dialogs; not with a suite. */
+  readonly dialogs?: boolean;
   readonly size?: { readonly width: number; readonly height: number };
 }
 
@@ -111,8 +113,8 @@ async function startServer(options: WindowOptions, port: number): Promise<ChildP
       ...folders,
       ...['--host', '127.0.0.1', '--port', String(port), '--without-connection-token'],
       ...['--accept-server-license-terms', '--telemetry-level', 'off'],
-      // The client runs a suite named in its address only when the server allows test drivers.
-      '--enable-smoke-test-driver',
+      // The client runs a suite named in its address only when the server allows test drivers. It shows no dialogs then.
+      ...(options.dialogs === true ? [] : ['--enable-smoke-test-driver']),
       ...(options.trusted ? ['--disable-workspace-trust'] : []),
     ],
     { env: { ...process.env, ...options.environment }, stdio: ['ignore', 'pipe', 'ignore'], detached: true },

@@ -42,6 +42,20 @@ export async function act(page: Page, prefix: string, request: Request): Promise
   }
 }
 
+/** Runs a command from the palette, by its whole title. */
+export async function runCommand(page: Page, title: string): Promise<void> {
+  await page.keyboard.press('F1');
+  await page.locator('.quick-input-widget input').first().waitFor({ timeout: 10_000 });
+  await page.keyboard.type(title);
+  const rows = page.locator('.quick-input-list .monaco-list-row');
+  const named = rows.filter({ has: page.locator('.label-name', { hasText: exactly(title) }) });
+  await named.first().click({ timeout: 10_000 });
+}
+
+function exactly(text: string): RegExp {
+  return new RegExp(`^\\s*${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}\\s*$`);
+}
+
 export async function screenshot(page: Page, name: string): Promise<string> {
   mkdirSync(screenshots, { recursive: true });
   const path = join(screenshots, `${name}.png`);

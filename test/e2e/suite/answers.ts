@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
-import type { CompletionList, Hover, InlayHint, Location, LocationLink , Uri} from 'vscode';
+import type { CompletionList, Hover, InlayHint, Location, LocationLink, Uri } from 'vscode';
 import { MarkdownString, Position, Range, commands, window, workspace } from 'vscode';
 import { actions, file, open, until, write } from './editor';
 import type { Test } from './tests';

@@ -66,6 +66,8 @@ export const panelTests: readonly Test[] = [
   {
     name: 'a name in the panel opens its line in the manifest',
     async run() {
+      // The panel has the focus: what is opened now would cover it.
+      await commands.executeCommand('workbench.action.focusFirstEditorGroup');
       const editor = await window.showTextDocument((await open('chat.yaml')).uri);
       const end = editor.document.lineAt(editor.document.lineCount - 1).range.end;
       editor.selection = new Selection(new Position(0, 0), new Position(0, 0));

@@ -222,8 +222,21 @@ describe('variables', () => {
     assert.equal(mapIn(document.root)?.open, true);
   });
 
+  test('without braces are unknown as values of keys, and text for a shell', () => {
+    const text =
+      'a: $A\nb: "x-$B" # $C\n"c": reg.io/$D/x:$E\nd: {e: $E, f: \'$F\'}\ng: [$G]\nh:\n- i: $I\n- echo $H\n- echo i: $I\n';
+    assert.deepEqual(read(text), {
+      a: { unknown: '$A' },
+      b: { unknown: 'x-$B' },
+      c: { unknown: 'reg.io/$D/x:$E' },
+      d: { e: { unknown: '$E' }, f: { unknown: '$F' } },
+      g: ['$G'],
+      h: [{ i: { unknown: '$I' } }, 'echo $H', { 'echo i': '$I' }],
+    });
+  });
+
   test('Kubernetes’ own, a lone dollar and an escaped one are text', () => {
-    for (const text of ['$(POD_NAME)', '$HOME', '$${ESCAPED}', '100$']) {
+    for (const text of ['$(POD_NAME)', '$home', '$1', '$${ESCAPED}', '100$', 'sh $HOME']) {
       assert.deepEqual(read(`a: ${text}\n`), { a: text });
       assert.deepEqual(read(`a: ["${text}"]\n`), { a: [text] });
     }

@@ -31,6 +31,14 @@ const VARIABLE = /(?<!\$)\$\{[^\s{}"']*\}/g;
 
 const MAX_VARIABLE_NESTING = 4;
 
+/**
+ * `key: $VARIABLE`, with a name in capitals, which envsubst takes too. Nowhere else: in commands and their arguments a
+ * shell reads it, and a text with spaces is prose.
+ */
+const BARE_VALUE =
+  /(?:^|[{,])[ \t]*(?:- +)*["']?[\w./-]+["']?:[ \t]+(["']?)([\w./:@-]*\$[A-Z][\w./:@$-]*)\1(?=[ \t]*(?:[\r\n,}]|$)|[ \t]+#)/gm;
+const BARE_VARIABLE = /\$[A-Z][A-Z0-9_]*/g;
+
 /** Expressions that write nothing where they stand. */
 const CONTROL =
   /^\{[{%][-+]?\s*(?:(?:if|else|elif|end\w*|range|with|for|define|block|set|macro|break|continue|import|from)\b|\$\w+\s*:?=|\/\*)/;
@@ -41,7 +49,8 @@ const INDENT = /\bn?indent\s+(\d+)/g;
 export function maskTemplates(text: string): Mask | undefined {
   const go = text.includes('{{');
   const jinja = text.includes('{%');
-  if (!go && !jinja && !text.includes('${')) return undefined;
+  const bare = bareVariables(text);
+  if (!go && !jinja && bare.length === 0 && !text.includes('${')) return undefined;
   const templates = go || jinja ? findTemplates(text, jinja) : [];
   const placeholder = freeCharacter(text);
   const expressions: Span[] = [];
@@ -82,6 +91,8 @@ export function maskTemplates(text: string): Mask | undefined {
   masked += text.slice(done);
   holes.push(...loopContents(masked, loops));
   masked = maskVariables(masked, placeholder, expressions);
+  masked = cover(masked, placeholder, bare);
+  expressions.push(...bare);
   return { text: masked, placeholder, expressions: outermost(expressions), templates, holes };
 }
 
@@ -120,6 +131,29 @@ function maskVariables(text: string, placeholder: string, expressions: Span[]): 
     });
   }
   return masked;
+}
+
+function cover(text: string, placeholder: string, spans: readonly Span[]): string {
+  let covered = '';
+  let done = 0;
+  for (const { start, end } of spans) {
+    covered += text.slice(done, start) + placeholder.repeat(end - start);
+    done = end;
+  }
+  return covered + text.slice(done);
+}
+
+/** `$VARIABLE` without braces where it is the value of a key, or a part of it. */
+export function bareVariables(text: string): readonly Span[] {
+  if (!text.includes('$')) return [];
+  return [...text.matchAll(BARE_VALUE)].flatMap((match) => {
+    const value = match[2] ?? '';
+    const from = match.index + match[0].length - value.length - (match[1]?.length ?? 0);
+    return [...value.matchAll(BARE_VARIABLE)].map(({ 0: variable, index }) => ({
+      start: from + index,
+      end: from + index + variable.length,
+    }));
+  });
 }
 
 /** Go's `{{ }}` and, where the text has `{% %}`, Jinja's forms. An opening without its closing is no template. */

@@ -1,4 +1,5 @@
 import type { Comment, Reading, YamlProblem } from './document';
+import { bareVariables } from './mask';
 import type { YamlNode } from './node';
 import * as T from './tape';
 import type { Tape } from './tape';
@@ -12,6 +13,7 @@ import type { Tape } from './tape';
  */
 export function readSubset(text: string): Reading | undefined {
   if (OUTSIDE_SUBSET.test(text) || text.includes('{{') || text.includes('{%')) return undefined;
+  if (bareVariables(text).length > 0) return undefined;
   const reader = new SubsetReader(text);
   try {
     reader.read();

@@ -33,6 +33,34 @@ export function isBuiltInKind(kind: string): boolean {
   return groupOf.has(kind);
 }
 
+/** Other kinds of these groups, which nobody means to write when another one is meant. */
+const rest: Readonly<Record<string, readonly string[]>> = {
+  '': ['Binding', 'ComponentStatus', 'Endpoints', 'Event', 'Node', 'Status'],
+  apps: ['ControllerRevision'],
+  autoscaling: ['Scale'],
+  'networking.k8s.io': ['IPAddress', 'ServiceCIDR'],
+  policy: ['Eviction', 'PodSecurityPolicy'],
+  'storage.k8s.io': ['CSINode', 'CSIStorageCapacity', 'VolumeAttachment', 'VolumeAttributesClass'],
+};
+
+/**
+ * The kinds among which one of a group was probably meant; none where the group has this kind, or is none of
+ * Kubernetes' own.
+ */
+export function kindsInsteadOf(group: string, kind: string): readonly string[] {
+  const own = groups[group] ?? [];
+  return own.includes(kind) || rest[group]?.includes(kind) === true || kind.endsWith('List') ? [] : own;
+}
+
+/** `v1`, `apps/v1`: a version of a group of Kubernetes' own. */
+export function isBuiltInVersion(apiVersion: string): boolean {
+  const slash = apiVersion.indexOf('/');
+  return (
+    /^v\d+((alpha|beta)\d+)?$/.test(apiVersion.slice(slash + 1)) &&
+    (slash < 0 ? apiVersion === 'v1' : groups[apiVersion.slice(0, slash)] !== undefined)
+  );
+}
+
 /** The version that every API server of today has the kind in: `apps/v1`. */
 export function servedApiVersion(kind: string): string | undefined {
   const group = groupOf.get(kind);

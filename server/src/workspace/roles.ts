@@ -35,6 +35,11 @@ function chartOf(layout: Layout, path: string): string | undefined {
   return undefined;
 }
 
+/** Whether a file is called as patches are. */
+export function isCalledPatch(path: string): boolean {
+  return patchFile.test(baseNameOf(path)) || /\/patches\//.test(path);
+}
+
 /** A chart's own values, which may have the keys of an object (`kind: DaemonSet`) and are none. */
 export function isValuesOfChart(layout: Layout, path: string): boolean {
   return layout.charts.has(directoryOf(path)) && valuesFile.test(baseNameOf(path));
@@ -133,8 +138,7 @@ const selector: readonly (readonly string[])[] = [['spec', 'selector']];
  * and it has what patches have not, or nothing that they would patch.
  */
 function standsAlone(layout: Layout, path: string, root: MapNode, kind: string): boolean {
-  if (underKustomization(layout, path) || patchFile.test(baseNameOf(path)) || /\/patches\//.test(path))
-    return false;
+  if (underKustomization(layout, path) || isCalledPatch(path)) return false;
   if (root.open) return false;
   const parts = [['spec'], podSpecs[kind] ?? ['spec', 'template', 'spec']].map((path) =>
     getIn(root, ...path),
@@ -185,11 +189,7 @@ export function objectRole(
   const chart = chartOf(layout, path);
   if (templated || (chart !== undefined && path.startsWith(`${chart}/templates/`))) return 'helm-template';
   if (isIncomplete(root, kind) && !standsAlone(layout, path, root, kind)) return 'kustomize-patch';
-  if (
-    (patchFile.test(baseNameOf(path)) || /\/patches\//.test(path)) &&
-    underKustomization(layout, path) &&
-    !isListed(layout, path, 'resources')
-  ) {
+  if (isCalledPatch(path) && underKustomization(layout, path) && !isListed(layout, path, 'resources')) {
     return 'kustomize-patch';
   }
   return isLabelledLater(layout, path, root, kind) ? 'kustomize-base' : 'resource';

@@ -3,6 +3,7 @@ import type { Resource } from '../../kube/resource';
 import { replaceScalar } from '../../yaml/edit';
 import { scalarIn } from '../../yaml/node';
 import { defineRule, type Fix } from '../rule';
+import { misspeltKind } from './misspelt';
 import { rejected } from './wording';
 
 export default defineRule({
@@ -16,6 +17,17 @@ export default defineRule({
   check(resource, { structure, report }) {
     const { apiVersion, group, kind, version } = resource;
     const at = scalarIn(resource.root, 'apiVersion');
+    const meant = structure === undefined ? misspeltKind(group, kind) : undefined;
+    const written = scalarIn(resource.root, 'kind');
+    if (meant !== undefined && written !== undefined && at !== undefined && !at.unknown) {
+      const edits = replaceScalar(resource.placed.document, written, meant);
+      report({
+        at: written,
+        message: `${apiVersion} has no ${kind}, but ${meant}; ${rejected(resource)}`,
+        fixes: [edits === undefined ? undefined : { title: `Write ${meant}`, safe: false, edits }],
+      });
+      return;
+    }
     const served = servedApiVersion(kind);
     if (at === undefined || at.unknown || served === undefined || structure !== undefined) return;
     // Where no schemas are at hand, nothing is known of any version.

@@ -1,5 +1,8 @@
 import type { Resource } from '../../kube/resource';
 import type { Fault } from '../../structure/validate';
+import { valuesKind } from '../../workspace/relevant-kinds';
+import { entryOf, isNull } from '../../yaml/node';
+import { titleOf } from '../naming';
 import { defineRule, type Place } from '../rule';
 import { faultsOf } from './faults';
 import { meant } from './misspelt';
@@ -16,6 +19,13 @@ export default defineRule({
   fixable: 'none',
   apiServerRejects: true,
   check(resource, { structure, report }) {
+    for (const key of ['apiVersion', 'kind'] as const) {
+      const entry = entryOf(resource.root, key);
+      if (resource[key] !== '' || !isNull(entry?.value) || resource.kind === valuesKind) continue;
+      const at = entry ?? firstLine(resource, resource.root);
+      const what = resource.kind === '' ? 'The object' : titleOf(resource);
+      report({ at, message: `${what} lacks ${key}; the API server rejects it` });
+    }
     const unknown = faultsOf(resource, structure, 'unknown-field');
     for (const fault of faultsOf(resource, structure, 'missing-field')) {
       // It is there, misspelt: that is said already.

@@ -1,3 +1,4 @@
+import { kindsInsteadOf } from '../../kube/built-in-kinds';
 import type { Fault } from '../../structure/validate';
 import { editDistance, nearest } from '../nearest';
 
@@ -22,4 +23,11 @@ export function sameLetters(a: string, b: string): boolean {
 
 function plain(name: string): string {
   return name.replace(/[-_]/g, '').toLowerCase();
+}
+
+/** The kind of Kubernetes that a kind which its group has not was probably meant to be. */
+export function misspeltKind(group: string, kind: string): string | undefined {
+  if (kind === '') return undefined;
+  const kinds = kindsInsteadOf(group, kind);
+  return kinds.find((other) => sameLetters(other, kind)) ?? nearest(kind, kinds, kind.length < 8 ? 1 : 2);
 }

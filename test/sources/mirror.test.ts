@@ -202,6 +202,32 @@ describe('a list that is watched', () => {
     assert.deepEqual(asked.slice(0, 9), [375, 750, 1500, 3000, 6000, 12_000, 22_500, 22_500, 22_500]);
   });
 
+  test('a connection that is silent for minutes is taken for dead, and made anew', async () => {
+    server.put(list, pod('a'));
+    const impatient: Clock = {
+      now: () => Date.now(),
+      wait: (ms, signal) => systemClock.wait(ms === 150_000 ? 30 : ms, signal),
+    };
+    const silent = await openKube({ kubeconfig: server.kubeconfig(), env: {}, clock: impatient });
+    const mirror = startMirror({
+      client: silent,
+      resource: pods,
+      scope: { namespace: 'chat' },
+      keep: (object) => object,
+      clock: quick,
+      random: () => 0,
+      changed: () => undefined,
+      signal: stop.signal,
+    });
+    await mirror.settled;
+    const watched = (): number => server.received.filter(({ query }) => query.get('watch') === 'true').length;
+    await until('it watches again', () => watched() >= 2);
+    assert.ok(server.watches <= 1, 'the dead connection is closed');
+    assert.deepEqual(names(mirror), ['chat/a']);
+    stop.abort();
+    silent.close();
+  });
+
   test('ends when nobody wants it any more', async () => {
     server.put(list, pod('a'));
     const mirror = mirrorOf();

@@ -57,6 +57,10 @@ function send(
       return;
     }
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    // Not the option of Node: it would bind the connection to this signal too, which then serves other requests.
+    let received: IncomingMessage | undefined;
+    const abort = (): void => void (received ?? sending).destroy(reasonOf(signal));
+    const unlisten = (): void => signal.removeEventListener('abort', abort);
     const sending = start(
       url,
       {
@@ -69,9 +73,14 @@ function send(
           ...headers,
           ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
         },
-        signal,
       },
       (response) => {
+        // Whoever reads the body gets its error; a body that nobody reads any more must not end the process with it.
+        response.on('error', () => undefined);
+        received = response;
+        // The connection is the next request's as soon as the body has ended.
+        response.once('end', unlisten);
+        response.once('close', unlisten);
         resolve({
           status: response.statusCode ?? 0,
           headers: plainHeaders(response),
@@ -79,6 +88,8 @@ function send(
         });
       },
     );
+    signal.addEventListener('abort', abort, { once: true });
+    sending.once('close', unlisten);
     sending.on('error', (error) => reject(signal.aborted ? reasonOf(signal) : error));
     sending.end(body);
   });

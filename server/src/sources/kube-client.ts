@@ -6,7 +6,7 @@ import { SourceError, asSourceError, firstLine, missingRule, type RbacRule } fro
 import { jsonOf, linesOf, nodeHttp, textOf, type Http, type HttpResponse } from './http';
 import { contextsOf, execOf, loadKubeconfig, type KubeContext, type KubeconfigChoice } from './kubeconfig';
 import { createRedactor, type Redactor } from './redact';
-import { reasonOf, systemClock, within, type Clock } from './runtime';
+import { manyListeners, reasonOf, systemClock, within, type Clock } from './runtime';
 
 /** A kind of object of the API, by what its paths are made of. */
 export interface KubeResource {
@@ -100,6 +100,11 @@ const credentialMs = 10 * 60_000;
 const marginMs = 60_000;
 /** Watches end by themselves after this; the server's own limit is between half an hour and an hour. */
 const watchSeconds = 290;
+/**
+ * A bookmark comes about once a minute: a connection that says nothing for so long is dead, though nobody has told us, as
+ * after a laptop has slept.
+ */
+const silenceMs = 150_000;
 /** Certificates and token files are read again after this; a mounted token is replaced about once an hour. */
 const materialMs = 60_000;
 
@@ -311,17 +316,24 @@ function clientOf(config: KubeConfig, context: KubeContext, choice: KubeOptions)
         ...selectorsOf(scope),
       });
       const path = `${pathOf(resource, { namespace: scope.namespace })}?${query.toString()}`;
+      // The connection is closed however this ends.
+      const connection = new AbortController();
+      manyListeners(connection.signal);
       try {
         const response = await within(clock, timeoutMs, signal, () =>
-          send(path, rule, 'application/json', signal),
+          send(path, rule, 'application/json', connection.signal),
         );
-        for await (const line of linesOf(response, maxTextBytes, what)) {
-          if (signal.aborted) return;
-          yield eventOf(line, what);
+        const lines = linesOf(response, maxTextBytes, what);
+        for (;;) {
+          const next = await within(clock, silenceMs, signal, () => lines.next());
+          if (next.done === true) return;
+          yield eventOf(next.value, what);
         }
       } catch (error) {
         if (signal.aborted) throw new SourceError('cancelled', `${what}: cancelled`);
         throw asSourceError(error, what, redactor.redact);
+      } finally {
+        connection.abort(new SourceError('cancelled', `${what}: closed`));
       }
     },
     text: (path, rule, signal, { timeoutMs: ms = timeoutMs, maxBytes = maxTextBytes } = {}) =>

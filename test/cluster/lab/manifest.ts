@@ -20,13 +20,14 @@ export function objectsIn(text: string): readonly Written[] {
     const value = document.toJS() as unknown;
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return [];
     const object = value as JsonObject;
-    const items = object['items'];
-    if (object['kind'] === 'List' && Array.isArray(items)) {
-      return (items as readonly JsonObject[]).map((item) => ({
-        object: item,
-        text: JSON.stringify(item),
-        contentType: 'application/json',
-      }));
+    const { items, kind, apiVersion } = object;
+    if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items)) {
+      // The items of a PodList are pods without saying so.
+      const own = kind === 'List' ? {} : { apiVersion, kind: kind.replace(/List$/, '') };
+      return (items as readonly JsonObject[]).map((item) => {
+        const whole = { ...own, ...item };
+        return { object: whole, text: JSON.stringify(whole), contentType: 'application/json' };
+      });
     }
     const [start, , end] = document.range;
     return [{ object, text: text.slice(start, end), contentType: 'application/yaml' }];

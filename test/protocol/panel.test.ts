@@ -128,7 +128,7 @@ function play(): Played {
     namespaces: async () => ['default', 'llm'],
     log: async ({ name }, container) => {
       if (name === 'gone') {
-        throw new SourceError('forbidden', '403 Forbidden: cannot get pods/log in namespace llm', {
+        throw new SourceError('denied', '403 Forbidden: cannot get pods/log in namespace llm', {
           kind: 'rbac',
           apiGroups: [''],
           resources: ['pods/log'],

@@ -55,8 +55,12 @@ export function App({ state, receivedAt, ui, change, send }: AppProps) {
   // What was asked for is shown until the answer is there.
   useEffect(() => setAsked(undefined), [model?.range]);
 
+  /** The newest wish, also between two drawings: keys can come faster. */
+  const wish = useRef(range);
+  wish.current = range;
   const ask = useCallback(
     (next: RangeName) => {
+      wish.current = next;
       setAsked(next);
       send({ type: 'range', range: next });
     },
@@ -92,7 +96,7 @@ export function App({ state, receivedAt, ui, change, send }: AppProps) {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const step = { '[': -1, ']': 1 }[event.key];
       if (step !== undefined) {
-        const next = rangeNames[rangeNames.indexOf(range) + step];
+        const next = rangeNames[rangeNames.indexOf(wish.current) + step];
         if (next !== undefined) ask(next);
       } else if (event.key === 'r') send({ type: 'refresh' });
       else if (event.key === '?') setHelpOpen(true);
@@ -107,7 +111,7 @@ export function App({ state, receivedAt, ui, change, send }: AppProps) {
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [range, ask, send, ui.view, ui.folded]);
+  }, [ask, send, ui.view, ui.folded]);
 
   const isKnown = state !== undefined && state.kind !== 'loading';
   return (

@@ -106,9 +106,10 @@ async function posePanel(page: Page, workspace: string): Promise<void> {
   await goTo(page, join(workspace, followed), 'kind: Deployment');
   await page.keyboard.press('Control+B');
   await runCommand(page, 'Plimsoll: Open Live Panel (Demo)');
+  // Away from what has a tooltip.
+  await page.mouse.move(300, 700);
   await act(page, 'screenshot', { kind: 'panel-text', wanted: ['DEMO', 'Queue-saturated', 'TTFT p95'] });
   await page.locator('.codelens-decoration', { hasText: 'DEMO' }).first().waitFor({ timeout: 20_000 });
-  await page.mouse.move(5, 5);
 }
 
 async function goTo(page: Page, path: string, text: string): Promise<void> {

@@ -224,7 +224,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
 
   /** What the cluster says about the object that the panel follows, for rules that need it. */
   function seen(): LiveLookup | undefined {
-    const live = panel?.live();
+    const live = panel?.evidence();
     return live === undefined ? undefined : liveLookup([live.snapshot]);
   }
 
@@ -233,7 +233,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
    * Everything is checked again only when they differ: the cluster is read every few seconds.
    */
   function liveFindingsChanged(): void {
-    const live = panel?.live();
+    const live = panel?.evidence();
     const keys = live === undefined ? [] : liveFilesOf(project.workspace(), live.resource);
     const text = reports.liveFindings(keys);
     if (text === liveText && (text === '' || keys.join() === liveKeys.join())) return;

@@ -38,7 +38,7 @@ test('a tree that is shared among threads is reported as by one', { skip: unbuil
 
 const nothing: CellsJob = {
   cells: [],
-  layout: { charts: new Set(), kustomizations: new Map(), builtWith: new Map() },
+  layout: { charts: new Set(), kustomizations: new Map(), builtWith: new Map(), labelled: new Set() },
   configuration: { kind: 'found', texts: new Map(), layers: {}, bases: new Map() },
   reported: new Set(),
 };

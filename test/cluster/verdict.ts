@@ -142,9 +142,11 @@ function kubectlVerdict({ kubectl, kubeconfigs }: LabState, text: string): Verdi
     : { kind: 'rejected', why: result.stderr.trim(), fields: [] };
 }
 
-/** What the API server says to a document as it is; kubectl, to one that is not well-formed. */
+/** What the API server says to a document as it is; kubectl, to one that is not well-formed or no object. */
 export async function documentVerdict({ admin: api, state }: Lab, piece: Piece): Promise<Verdict> {
-  if (piece.findings.some(({ rule }) => rule === 'yaml-syntax'))
+  // One without a kind or a version does not get further than kubectl.
+  const isNone = piece.role === 'not-kubernetes' && claimsOf(piece).length > 0;
+  if (isNone || piece.findings.some(({ rule }) => rule === 'yaml-syntax'))
     return kubectlVerdict(state, piece.placed.document.text);
   const skip = reasonToSkip(piece);
   if (skip !== undefined) return { kind: 'skipped', why: skip };

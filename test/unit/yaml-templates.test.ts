@@ -233,6 +233,7 @@ describe('variables', () => {
       g: ['$G'],
       h: [{ i: { unknown: '$I' } }, 'echo $H', { 'echo i': '$I' }],
     });
+    assert.deepEqual(read('kind: Secret\ndata: {a: $A}\n'), { kind: 'Secret', data: { a: '$A' } });
   });
 
   test('Kubernetes’ own, a lone dollar and an escaped one are text', () => {

@@ -59,6 +59,7 @@ export function otherObject(
   if (!isMap(root) || (textIn(root, 'kind') ?? '') !== kind) return undefined;
   if ((textIn(root, 'apiVersion') ?? '') !== apiVersion) return undefined;
   const role = workspace.roleOf(uri, placed);
+  if (role === 'helm-values') return undefined;
   if (forgotten !== undefined) {
     if (!isForgotten(uri, root, forgotten, document)) return undefined;
     if (role !== 'resource' && role !== 'not-kubernetes') return undefined;

@@ -52,6 +52,8 @@ export const supersedes: readonly Supersedes[] = [
   { exact: 'keda-min-above-max', softer: 'validation-rule-failed', cause: 'resource' },
   { exact: 'keda-idle-not-below-min', softer: 'validation-rule-failed', cause: 'resource' },
   { exact: 'quantity-out-of-range', softer: 'suspicious-quantity', cause: 'field' },
+  // It says what the wrong unit was probably meant to be.
+  { exact: 'suspicious-quantity', softer: 'value-malformed', cause: 'field' },
   { exact: 'quantity-out-of-range', softer: 'request-above-limit', cause: 'container' },
   { exact: 'quantity-out-of-range', softer: 'gpu-request-differs-from-limit', cause: 'container' },
   { exact: 'number-out-of-range', softer: 'hpa-min-above-max', cause: 'field' },

@@ -37,6 +37,7 @@ const MAX_VARIABLE_NESTING = 4;
  */
 const BARE_VALUE =
   /(?:^|[{,])[ \t]*(?:- +)*["']?[\w./-]+["']?:[ \t]+(["']?)([\w./:@-]*\$[A-Z][\w./:@$-]*)\1(?=[ \t]*(?:[\r\n,}]|$)|[ \t]+#)/gm;
+const SECRET = /^["']?kind["']?:[ \t]*["']?Secret\b/m;
 const BARE_VARIABLE = /\$[A-Z][A-Z0-9_]*/g;
 
 /** Expressions that write nothing where they stand. */
@@ -143,9 +144,12 @@ function cover(text: string, placeholder: string, spans: readonly Span[]): strin
   return covered + text.slice(done);
 }
 
-/** `$VARIABLE` without braces where it is the value of a key, or a part of it. */
+/**
+ * `$VARIABLE` without braces where it is the value of a key, or a part of it. Not in Secrets: applied as it stands, which
+ * is what happens to them by mistake, such a value is refused or becomes the password.
+ */
 export function bareVariables(text: string): readonly Span[] {
-  if (!text.includes('$')) return [];
+  if (!text.includes('$') || SECRET.test(text)) return [];
   return [...text.matchAll(BARE_VALUE)].flatMap((match) => {
     const value = match[2] ?? '';
     const from = match.index + match[0].length - value.length - (match[1]?.length ?? 0);

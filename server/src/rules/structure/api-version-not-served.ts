@@ -37,7 +37,7 @@ export default defineRule({
     const release = removedRelease(apiVersion, kind);
     const fixes = [upgrade(resource, served)];
     if (release !== undefined) {
-      const message = `${apiVersion} is not served since Kubernetes ${release}, and a ${kind} is ${served}; ${rejected(resource)}`;
+      const message = `${apiVersion} is not served since Kubernetes ${release}, and ${withArticle(kind)} is ${served}; ${rejected(resource)}`;
       report({ at, message, fixes });
     } else if (isMisplaced(group, kind)) {
       report({
@@ -48,12 +48,16 @@ export default defineRule({
     } else if (group === groupIn(served) && !/^v\d+(alpha|beta)\d+$/.test(version)) {
       report({
         at,
-        message: `There is no ${apiVersion}, and a ${kind} is ${served}; ${rejected(resource)}`,
+        message: `There is no ${apiVersion}, and ${withArticle(kind)} is ${served}; ${rejected(resource)}`,
         fixes,
       });
     }
   },
 });
+
+function withArticle(kind: string): string {
+  return `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind}`;
+}
 
 function groupIn(apiVersion: string): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';

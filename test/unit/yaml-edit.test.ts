@@ -277,6 +277,9 @@ describe('replaceScalar', () => {
     check('a: &x 1\nb: *x\n', at(['b'], 2), undefined);
     check('a: {{ .x }}\n', at(['a'], 2), undefined);
     check('a: ${X}\n', at(['a'], 2), undefined);
+    check('a: !!int 1\n', at(['a'], '1'), undefined);
+    check('{a: !!int &n 1}\n', at(['a'], '1'), undefined);
+    check('a: b! 1\nc: 1\n', at(['c'], '1'), 'a: b! 1\nc: "1"\n');
   });
 });
 

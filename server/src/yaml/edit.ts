@@ -104,6 +104,10 @@ export function insertPath(
   return undefined;
 }
 
+/** `!!int `, with an anchor or without, right before a value. */
+const TAG_BEFORE = /(?:^|[\s,[{])!\S*[ \t]+(?:&\S+[ \t]+)?$/;
+const LONGEST_TAG = 200;
+
 /** Puts another scalar in the place of one. A string keeps the quotes of the one before it. */
 export function replaceScalar(
   document: YamlDocument,
@@ -114,6 +118,8 @@ export function replaceScalar(
   const place = locate(document, scalar);
   if (place === undefined) return undefined;
   const { text } = document;
+  // What a tag makes of other text is the tag's affair.
+  if (TAG_BEFORE.test(text.slice(Math.max(0, scalar.start - LONGEST_TAG), scalar.start))) return undefined;
   const flow = place.some(({ parent }) => parent.flow);
   if (scalar.start === scalar.end) return fillNothing(document, scalar, formatScalar(value, flow), flow);
   const isBlock = scalar.style === 'literal' || scalar.style === 'folded';

@@ -65,6 +65,16 @@ test('a link that leads to itself is named, and stops neither the folder nor its
   assert.equal((await plimsoll(cwd, ['lint', 'a.yaml'])).code, 1);
 });
 
+test('an empty path is not the current folder', async (t) => {
+  const cwd = folder(t, { 'a.yaml': brokenPod });
+  for (const command of [['lint'], ['lint', '--fix'], ['baseline'], ['readiness']]) {
+    const { code, stdout, stderr } = await plimsoll(cwd, [...command, '']);
+    assert.equal(code, 2);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^plimsoll: one of the paths is empty; the current folder is written \.\n$/);
+  }
+});
+
 test('a configuration that is no text fails the run, and is named once', async (t) => {
   const cwd = folder(t, { 'pod.yaml': healthyPod, '.plimsoll.yaml': 'preset: strict\u0000' });
   const { code, stdout } = await plimsoll(cwd, ['lint']);

@@ -4,6 +4,7 @@ import { whyUnreadable } from '../files/errors';
 import { statIfThere } from '../files/stat';
 import { configName } from '../files/text';
 import { walk } from '../files/walk';
+import { UsageError } from './arguments';
 
 export interface Collected {
   /** Absolute paths of the files to report on. */
@@ -20,6 +21,8 @@ export interface Collected {
 /**
  * Finds what the arguments name. A folder stands for its manifests; a file for itself, whatever its name, and is
  * seen together with the manifests in its folder.
+ *
+ * Throws {@link UsageError} for an empty path.
  *
  * @param alone files that are not read from disk (standard input), for their surroundings only.
  */
@@ -38,6 +41,8 @@ export function collect(
     roots.add(dirname(path));
   }
   for (const argument of paths) {
+    // `"$FOLDER"` without a value: not the current folder, whose files a fix would change.
+    if (argument === '') throw new UsageError('one of the paths is empty; the current folder is written .');
     const path = resolve(options.cwd, argument);
     let isFolder: boolean;
     try {

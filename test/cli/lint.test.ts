@@ -75,6 +75,26 @@ test('an empty path is not the current folder', async (t) => {
   }
 });
 
+test('labels that a kustomization adds to pods and selectors are not missing', async (t) => {
+  const files = (labels: string) => ({
+    'base/kustomization.yaml': 'resources: [deployment.yaml]\n',
+    'base/deployment.yaml': `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: chat }
+spec:
+  selector: { matchLabels: { app: chat } }
+  template:
+    spec:
+      containers: [{ name: app, image: 'nginx:1.27' }]
+`,
+    'prod/kustomization.yaml': `resources: [../base]\n${labels}`,
+  });
+  const labelled = await plimsoll(folder(t, files('commonLabels: { app: chat }\n')), ['lint']);
+  assert.doesNotMatch(labelled.stdout, / error /);
+  const plain = await plimsoll(folder(t, files('')), ['lint']);
+  assert.match(plain.stdout, /^base\/deployment\.yaml:\d+:\d+ error .* selector-differs-from-labels$/m);
+});
+
 test('a configuration that is no text fails the run, and is named once', async (t) => {
   const cwd = folder(t, { 'pod.yaml': healthyPod, '.plimsoll.yaml': 'preset: strict\u0000' });
   const { code, stdout } = await plimsoll(cwd, ['lint']);

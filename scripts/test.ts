@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 
 /**
@@ -38,16 +39,52 @@ function main(paths: readonly string[]): number {
   }
   // Relative names keep the report short and the command line below Windows' limit.
   const names = files.map((file) => relative(root, file).split(sep).join('/'));
+  const run = paths.length > 0 ? names : inBatches(names);
 
   const result = spawnSync(
     process.execPath,
-    ['--import', 'tsx', '--test', '--test-reporter=spec', ...names],
+    [
+      '--import',
+      'tsx',
+      '--test',
+      '--test-reporter=spec',
+      // Its own choice leaves one processor idle, which of two is half of them.
+      `--test-concurrency=${availableParallelism()}`,
+      ...run,
+    ],
     {
       cwd: root,
       stdio: 'inherit',
     },
   );
   return result.status ?? 1;
+}
+
+/** Loading the product takes a process longer than most files take: so many share one. */
+const FILES_IN_BATCH = 12;
+
+/** Files whose tests watch what the process does, or start threads and programs beside which nothing else is to run. */
+const alone = /^test\/(protocol|sources|cli)\/|package\.test|hygiene|corpus/;
+
+/**
+ * Writes files that each load many test files into one process. Their tests keep their own places in the report.
+ *
+ * @returns what is to be run instead.
+ */
+function inBatches(names: readonly string[]): readonly string[] {
+  const folder = join(root, 'out', 'test-batches');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const shared = names.filter((name) => !alone.test(name));
+  const count = Math.ceil(shared.length / FILES_IN_BATCH);
+  const batches = Array.from({ length: count }, (_, batch) => {
+    // Dealt out in turn, since neighbours by name are alike in what they take.
+    const own = shared.filter((_name, index) => index % count === batch);
+    const path = join(folder, `batch-${batch + 1}.test.ts`);
+    writeFileSync(path, own.map((name) => `require('../../${name.replace(/\.ts$/, '')}');\n`).join(''));
+    return relative(root, path).split(sep).join('/');
+  });
+  return [...batches, ...names.filter((name) => alone.test(name))];
 }
 
 process.exitCode = main(process.argv.slice(2));

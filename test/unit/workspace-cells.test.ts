@@ -31,7 +31,11 @@ async function compare(
   filesInCell = 1,
 ): Promise<number> {
   const reported = texts.map(({ uri }) => uri);
-  const cells = await lintAll({ texts, layout: layoutOf(texts), configuration, reported }, helpers, () => filesInCell);
+  const cells = await lintAll(
+    { texts, layout: layoutOf(texts), configuration, reported },
+    helpers,
+    () => filesInCell,
+  );
   const whole = lint(
     Workspace.empty.withAll(texts.map(({ uri, text }) => parseFile(uri, text))),
     configurationOf(new Map(), {}).configFor,

@@ -27,7 +27,7 @@ import {
   removeNode,
 } from './lab/nodes-and-pods';
 import { useLab, type Lab } from './lab/use';
-import { GivenUp, waitFor } from './lab/wait';
+import { waitFor } from './lab/wait';
 import { podsOf } from './verdict';
 
 /**
@@ -115,18 +115,14 @@ function groupNodesIn(pieces: readonly Piece[]): readonly GroupNode[] {
 }
 
 /** Makes what the files of a bundle say that there is of nodes; answers whether Karpenter has a part in it. */
-async function makeNodes(
-  namespace: string,
-  pieces: readonly Piece[],
-  asPool = (pool: JsonObject): JsonObject => pool,
-): Promise<boolean> {
+async function makeNodes(namespace: string, pieces: readonly Piece[]): Promise<boolean> {
   await removeNodes();
   const nodes = groupNodesIn(pieces);
   for (const { name, allocatable, labels, taints } of nodes)
     await addNode(api, name, allocatable, { labels, taints });
   const own = poolsIn(pieces);
   const pools = own.length > 0 || nodes.length > 0 ? own : [anyPool];
-  for (const pool of pools) await apply(api, JSON.stringify(asPool(pool)), namespace);
+  for (const pool of pools) await apply(api, JSON.stringify(pool), namespace);
   return pools.length > 0;
 }
 
@@ -319,87 +315,4 @@ describe(`what ${emptyPool} says`, () => {
     });
   }
   test('pools were looked at', () => assert.ok(total > 3, `only ${total}`));
-});
-
-/**
- * Waits until so many of the pods have a node, and Karpenter has said of all others that limits keep it from launching
- * one. Before it launches the last node of a batch, it says so of more.
- */
-async function waitForPlaces(
-  namespace: string,
-  names: readonly string[],
-  places: number,
-  what: string,
-): Promise<void> {
-  let seen: readonly string[] = [];
-  await waitFor(
-    what,
-    async () => {
-      const states = await Promise.all(
-        names.map(async (name) => {
-          const node = at(await api.get(podPath(namespace, name)), 'spec', 'nodeName');
-          return typeof node === 'string' ? node : await eventsOf(api, namespace, name);
-        }),
-      );
-      seen = states.map((state, index) => `${names[index] ?? ''}: ${String(state)}`);
-      const placed = states.filter((state) => typeof state === 'string').length;
-      if (placed > places) throw new GivenUp(`${placed} have a node: ${what}`);
-      const isOver = (event: string): boolean =>
-        /^FailedScheduling: .*exceed limits for nodepool/.test(event);
-      return placed === places && states.every((state) => typeof state === 'string' || state.some(isOver))
-        ? true
-        : undefined;
-    },
-    deadlineMs,
-    () => seen.join('\n'),
-  );
-}
-
-const limited = 'nodepool-limit-blocks-second-node';
-
-/**
- * A pool whose limit of CPUs lets the nodes of the lab in as it would those of EC2: what Karpenter's kwok provider takes
- * off for the system comes on top of the kubelet's own share, so that a node counts up to 100m more than it has.
- */
-function withLabCpus(pool: JsonObject, nodes: number): JsonObject {
-  const spec = pool['spec'] as JsonObject;
-  const limits = (spec['limits'] ?? {}) as JsonObject;
-  const { cpu } = limits;
-  return cpu === undefined
-    ? pool
-    : { ...pool, spec: { ...spec, limits: { ...limits, cpu: `${Number(cpu) * 1000 + nodes * 100}m` } } };
-}
-
-/** `for Deployment "chat", ...: that is 1 node with 1 pod, and it wants 2; ...` */
-const limitForm = /for (\w+) "([^"]+)".* with (\d+) pods?, and (?:it wants|.* goes up to) (\d+)/;
-
-describe(`what ${limited} says`, () => {
-  let total = 0;
-  for (const fixture of fixturesByRule().get(limited) ?? []) {
-    if (!fixture.name.startsWith('bad')) continue;
-    test(`${fixture.name} runs as many pods as are said, and no more`, async () => {
-      const { pieces } = piecesOf(fixtureBundle(fixture), limited);
-      for (const piece of pieces) {
-        for (const { message } of piece.findings.filter(({ rule }) => rule === limited)) {
-          const [, kind, workload, fits, wanted] = limitForm.exec(message) ?? [];
-          const [made] = pieces
-            .flatMap(({ resources }) => resources)
-            .filter((resource) => resource.kind === kind && resource.name === workload)
-            .flatMap(podsOf);
-          assert.ok(made, message);
-          const namespace = await lab.namespace(limited);
-          await makeNodes(namespace, [piece], (pool) => withLabCpus(pool, Number(fits)));
-          const names = Array.from({ length: Number(wanted) }, (_, index) => `pod-${index}`);
-          for (const name of names) {
-            const metadata = { ...(made.pod['metadata'] as JsonObject), name };
-            await apply(api, JSON.stringify({ ...made.pod, metadata }), namespace);
-          }
-          await waitForPlaces(namespace, names, Number(fits), message);
-          await removePods(namespace);
-          total += 1;
-        }
-      }
-    });
-  }
-  test('limits were looked at', () => assert.ok(total > 2, `only ${total}`));
 });

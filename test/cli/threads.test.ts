@@ -24,12 +24,14 @@ test('a tree that is shared among threads is reported as by one', { skip: unbuil
       encoding: 'utf8',
       maxBuffer: 2 ** 28,
     });
-  const shared = run();
   // With one processor there is nobody to share with.
-  const alone = run(
-    '--import',
-    'data:text/javascript,import os from "node:os"; os.availableParallelism = () => 1;',
-  );
+  const withProcessors = (count: number): ReturnType<typeof run> =>
+    run(
+      '--import',
+      `data:text/javascript,import os from "node:os"; os.availableParallelism = () => ${count};`,
+    );
+  const shared = withProcessors(4);
+  const alone = withProcessors(1);
   assert.equal(shared.stderr, '');
   assert.equal(shared.status, alone.status);
   assert.ok(shared.stdout.length > 1000);

@@ -62,8 +62,9 @@ async function main(argv: readonly string[]): Promise<number> {
     },
     version: version(),
     schemaFolder: schemaFolder(packageRoot()),
-    // More threads than this wait for each other's memory, and for the reading of the files, more than they help.
-    spareThreads: Math.min(availableParallelism() - 1, 7),
+    // The engine's own threads, which compile and collect, keep one processor busy beside this one: on two of them a
+    // helper was measured to gain nothing. More than seven wait for the reading of the files.
+    spareThreads: Math.max(0, Math.min(availableParallelism() - 2, 7)),
     startHelper: () => startHelper(__filename),
     interrupted() {
       const end = new AbortController();

@@ -67,8 +67,11 @@ export function registerSchemaFeatures(features: SchemaFeatures): {
   const describes = (key: string, document: TextDocument, position: Position): boolean =>
     isOn(key) && !isTemplate(key, document.offsetAt(position));
 
+  const canSnippets = (): boolean =>
+    capabilities().textDocument?.completion?.completionItem?.snippetSupport === true;
+
   const snippetItems = (document: TextDocument, offset: number): readonly CompletionItem[] => {
-    if (capabilities().textDocument?.completion?.completionItem?.snippetSupport !== true) return [];
+    if (!canSnippets()) return [];
     const region = regionAt(document.getText(), offset);
     const typed = document.getText().slice(region.start, region.end).trim();
     if (!/^\w*$/.test(typed)) return [];
@@ -92,9 +95,6 @@ export function registerSchemaFeatures(features: SchemaFeatures): {
       return [...items.map(asItem), ...snippetItems(document, offset)];
     },
   };
-
-  const canSnippets = (): boolean =>
-    capabilities().textDocument?.completion?.completionItem?.snippetSupport === true;
 
   /** Without a number that nobody chose, and as plain text for clients that have no tab stops. */
   const asItem = (item: CompletionItem): CompletionItem => {

@@ -4,7 +4,7 @@ import type { Resource } from '../kube/resource';
 import { admits, normaliseLabel } from '../kube/value-set';
 import { otherCloud } from '../kube/clouds';
 import { titleOf } from '../rules/naming';
-import { placementOf, requestWords, type PoolAnswer } from '../rules/placement/answers';
+import { placementOf, requestWords, whyNone, type PoolAnswer } from '../rules/placement/answers';
 import {
   poolOf,
   poolTitle,
@@ -12,7 +12,7 @@ import {
   type Pool,
   type Surroundings,
 } from '../rules/placement/surroundings';
-import { listWords, someOf, typeWords } from '../rules/placement/words';
+import { someOf } from '../rules/placement/words';
 import { requirementEffects } from '../sizing/nodes/explain';
 import { findInstanceType, priceNote, type InstanceType } from '../sizing/nodes/instances';
 import { instanceLabel, labelMeaning } from '../sizing/nodes/labels';
@@ -90,19 +90,12 @@ function fitsWords({ pool, candidates, possible, verdict }: PoolAnswer): string 
   return `${poolTitle(pool)}: it fits on ${typeCount(candidates.length)}${also}`;
 }
 
-function reasonWords({ pool, verdict, reasons, nearest, excludes }: PoolAnswer): readonly string[] {
-  if (verdict !== 'none') return [];
-  const title = poolTitle(pool);
-  const lines = [
-    ...reasons,
-    ...(reasons.length === 0 && nearest !== undefined
-      ? [
-          `no type has all that it asks for; the nearest, ${typeWords(nearest.candidate)}, ${listWords(nearest.lacks)}`,
-        ]
-      : []),
-    ...(excludes === undefined ? [] : [excludes]),
-  ];
-  return lines.map((line) => (line.startsWith(title) || line.includes(title) ? line : `${title}: ${line}`));
+function reasonWords(answer: PoolAnswer): readonly string[] {
+  if (answer.verdict !== 'none') return [];
+  const title = poolTitle(answer.pool);
+  return whyNone(answer).map((line) =>
+    line.startsWith(title) || line.includes(title) ? line : `${title}: ${line}`,
+  );
 }
 
 /** What a pool launches; of a requirement, also what that one keeps out. */

@@ -8,10 +8,10 @@ import {
   placementOf,
   requestWords,
   type PlacementAnswer,
+  whyNone,
   type PoolAnswer,
 } from '../../rules/placement/answers';
 import { poolTitle } from '../../rules/placement/surroundings';
-import { listWords, typeWords } from '../../rules/placement/words';
 import { Workspace } from '../../workspace/workspace';
 import { parseFile } from '../../yaml/parse';
 import { entryOf, mapIn } from '../../yaml/node';
@@ -153,7 +153,8 @@ function table(candidates: readonly Candidate[]): string {
   return lines.join('') + (more > 0 ? `    and ${more} more\n` : '');
 }
 
-function poolText({ pool, verdict, candidates, possible, reasons, nearest, excludes }: PoolAnswer): string {
+function poolText(answer: PoolAnswer): string {
+  const { pool, verdict, candidates, possible } = answer;
   const title = poolTitle(pool);
   if (verdict === 'fits') {
     const also = possible.length === 0 ? '' : `, and perhaps on ${possible.length} more`;
@@ -162,15 +163,7 @@ function poolText({ pool, verdict, candidates, possible, reasons, nearest, exclu
   if (verdict === 'unknown') {
     return `  ${title}: may fit; parts of the pod or the pool are only known later, or types are not in the catalogue\n`;
   }
-  const lines = [
-    ...reasons,
-    ...(reasons.length === 0 && nearest !== undefined
-      ? [
-          `no type has all that it asks for; the nearest, ${typeWords(nearest.candidate)}, ${listWords(nearest.lacks)}`,
-        ]
-      : []),
-    ...(excludes === undefined ? [] : [excludes]),
-  ];
+  const lines = whyNone(answer);
   return `  ${title}: does not fit\n${lines.map((line) => `    ${line}\n`).join('')}`;
 }
 

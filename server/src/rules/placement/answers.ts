@@ -38,6 +38,19 @@ export interface PoolAnswer {
   readonly excludes: string | undefined;
 }
 
+/** Why none of a pool's types will do: one sentence for each reason. */
+export function whyNone({ reasons, nearest, excludes }: PoolAnswer): readonly string[] {
+  return [
+    ...reasons,
+    ...(reasons.length === 0 && nearest !== undefined
+      ? [
+          `no type has all that it asks for; the nearest, ${typeWords(nearest.candidate)}, ${listWords(nearest.lacks)}`,
+        ]
+      : []),
+    ...(excludes === undefined ? [] : [excludes]),
+  ];
+}
+
 /** Where the pods of one template can run. */
 export interface PlacementAnswer {
   readonly template: PodTemplate;

@@ -29,3 +29,14 @@ export function onceFor<Key extends object, Value>(make: (key: Key) => Value): (
     return found.value;
   };
 }
+
+const identities = new WeakMap<object, number>();
+let lastIdentity = 0;
+
+/** A number for an object that stands for itself: for the keys of questions that hold what is large and kept. */
+export function identityOf(object: object | undefined): number {
+  if (object === undefined) return 0;
+  let known = identities.get(object);
+  if (known === undefined) identities.set(object, (known = ++lastIdentity));
+  return known;
+}

@@ -17,6 +17,8 @@ export interface Links {
   templatesFor(selector: LabelSelector, from: Resource): readonly PodTemplate[];
   /** Objects of a kind whose target is this workload, or is not decided. */
   referrersOf(kind: string, workload: Resource): readonly Resource[];
+  /** Objects of a kind that name the same target as this one does, itself among them. */
+  sharersOf(kind: string, autoscaler: Resource): readonly Resource[];
 }
 
 /** The pods that a PodDisruptionBudget or a Service selects; `undefined` when it selects none by itself. */
@@ -144,6 +146,14 @@ function make(workspace: Workspace): Links {
           ? []
           : around.flatMap((scope) => groups.get(`${kind} ${scope} ${workload.kind} ${name}`));
       return [...named, ...around.flatMap((scope) => groups.get(`${kind} ${scope} `))];
+    },
+    sharersOf: (kind, autoscaler) => {
+      const target = targetNameOf(autoscaler);
+      if (target.kind === undefined || target.name === undefined) return [];
+      const groups = workspace.index(targets);
+      return workspace
+        .around(autoscaler)
+        .flatMap((scope) => groups.get(`${kind} ${scope} ${target.kind} ${target.name}`));
     },
   };
 }

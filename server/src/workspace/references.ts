@@ -1,3 +1,4 @@
+import { autoscalerKinds } from '../kube/autoscalers';
 import { podTemplates, type PodTemplate } from '../kube/pod-carriers';
 import { nodeDemandOf, readRequirements, valueSetOf, type NodeRequirement } from '../kube/requirements';
 import { admitsAbsence, intersect, intersects, type ValueSet } from '../kube/value-set';
@@ -50,6 +51,8 @@ export interface References {
   /** Of a workload: the HorizontalPodAutoscalers and ScaledObjects that target it. */
   readonly autoscalers: readonly ResourceMatch[];
   readonly verticalAutoscalers: readonly ResourceMatch[];
+  /** Of a HorizontalPodAutoscaler or ScaledObject: the others whose target has the same kind and name. */
+  readonly rivals: readonly Resource[];
   /** Of a workload, over all its templates. */
   readonly disruptionBudgets: readonly ResourceMatch[];
   readonly services: readonly ResourceMatch[];
@@ -283,8 +286,15 @@ export function referencesOf(workspace: Workspace, resource: Resource): Referenc
       return keep('templates', () => selected(workspace, resource));
     },
     get autoscalers() {
-      return keep('autoscalers', () =>
-        referrers(workspace, resource, ['HorizontalPodAutoscaler', 'ScaledObject']),
+      return keep('autoscalers', () => referrers(workspace, resource, autoscalerKinds));
+    },
+    get rivals() {
+      return keep('rivals', () =>
+        autoscalerKinds.flatMap((kind) =>
+          linksOf(workspace)
+            .sharersOf(kind, resource)
+            .filter((other) => other !== resource && sameNamespace(other.namespace, resource.namespace)),
+        ),
       );
     },
     get verticalAutoscalers() {

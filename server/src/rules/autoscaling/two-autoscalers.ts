@@ -12,42 +12,33 @@ export default defineRule({
   kinds: autoscalerKinds,
   fixable: 'none',
   check(resource, { report, workspace }) {
-    const key = targetKey(resource);
-    const at = scalarIn(targetRefOf(resource), 'name');
-    if (key === undefined || at === undefined) return;
-    for (const kind of autoscalerKinds) {
-      for (const other of workspace.near(resource, kind)) {
-        if (other === resource || targetKey(other) !== key || isSameObject(resource, other)) continue;
-        if (handsOver(resource, other) || handsOver(other, resource)) continue;
-        const name = textIn(targetRefOf(resource), 'name') ?? '';
-        report({
-          at,
-          message: `${resource.kind} "${resource.name ?? ''}" and ${other.kind} "${other.name ?? ''}" both scale "${name}": the controller sees its pods selected twice and scales with neither`,
-          // The files of a plain folder can be alternatives of which one is applied.
-          ...(workspace.appliedTogether(resource, other) ? {} : { severity: 'warning' as const }),
-          related: [
-            {
-              resource: other,
-              at: scalarIn(targetRefOf(other), 'name') ?? other.root,
-              message: `${other.kind} "${other.name ?? ''}" scales it too`,
-            },
-          ],
-        });
-        return;
-      }
-    }
+    const reference = targetRefOf(resource);
+    const at = scalarIn(reference, 'name');
+    // A name that is only known later may become another in each of them.
+    const name = textIn(reference, 'name');
+    if (at === undefined || name === undefined) return;
+    const other = workspace
+      .references(resource)
+      .rivals.find(
+        (rival) =>
+          !isSameObject(resource, rival) && !handsOver(resource, rival) && !handsOver(rival, resource),
+      );
+    if (other === undefined) return;
+    report({
+      at,
+      message: `${resource.kind} "${resource.name ?? ''}" and ${other.kind} "${other.name ?? ''}" both scale "${name}": the controller sees its pods selected twice and scales with neither`,
+      // The files of a plain folder can be alternatives of which one is applied.
+      ...(workspace.appliedTogether(resource, other) ? {} : { severity: 'warning' as const }),
+      related: [
+        {
+          resource: other,
+          at: scalarIn(targetRefOf(other), 'name') ?? other.root,
+          message: `${other.kind} "${other.name ?? ''}" scales it too`,
+        },
+      ],
+    });
   },
 });
-
-/** Kind and name of the target; `undefined` when some of it is only known later. */
-function targetKey(autoscaler: Resource): string | undefined {
-  const reference = targetRefOf(autoscaler);
-  const name = textIn(reference, 'name');
-  const kindNode = scalarIn(reference, 'kind');
-  const kind =
-    kindNode === undefined && autoscaler.kind === 'ScaledObject' ? 'Deployment' : textIn(reference, 'kind');
-  return name === undefined || kind === undefined ? undefined : `${kind}/${name}`;
-}
 
 /** The same object, written in two files: an environment's variant, or an older copy. */
 function isSameObject(a: Resource, b: Resource): boolean {

@@ -28,11 +28,11 @@ export default defineRule({
   check(resource, { report, models }) {
     for (const server of serversOf(resource)) {
       const store = weightStore(server);
-      const bytes = downloadBytes(server, models);
       const { container } = server;
       const name = valueOf(server.model);
-      if (bytes === undefined || name === undefined || store.kept !== 'no' || store.origin.kind === 'copied')
-        continue;
+      if (name === undefined || store.kept !== 'no' || store.origin.kind === 'copied') continue;
+      const bytes = downloadBytes(server, models);
+      if (bytes === undefined) continue;
       // Where the cache is somewhere below the root of the container, or on an emptyDir.
       const found = tooSmall(server, store.mount, bytes);
       if (found === undefined) continue;

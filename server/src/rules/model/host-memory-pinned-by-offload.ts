@@ -86,14 +86,14 @@ function processesOf(server: ModelServer, workers: number): readonly Term[] {
 function pinnedBy(server: ModelServer, workers: number, models: readonly UserModel[]): readonly Pinned[] {
   const found: Pinned[] = [];
   const times = workers > 1 ? ` x ${workers} workers` : '';
-  const add = (setting: Setting<number>, name: string, perWorker: boolean, most = Infinity): void => {
+  const add = (setting: Setting<number>, name: string, perWorker: boolean, most = () => Infinity): void => {
     const value = valueOf(setting);
     if (setting.state !== 'known' || value === undefined || !(value > 0)) return;
-    const bytes = Math.min(value * GiB, most) * (perWorker ? workers : 1);
+    const bytes = Math.min(value * GiB, most()) * (perWorker ? workers : 1);
     found.push({ label: `${name} ${value}${perWorker ? times : ''}`, bytes, at: setting.at });
   };
   const { arguments: args } = server;
-  add(server.cpuOffloadGb, '--cpu-offload-gb', true, weightsPerGpu(server, models));
+  add(server.cpuOffloadGb, '--cpu-offload-gb', true, () => weightsPerGpu(server, models));
   if (pinsSwap(engineOf(server))) add(server.swapSpaceGb, '--swap-space', true);
   // The size is that of all ranks together; with LMCache it is a server of its own that holds it.
   if (valueOf(args.get('kv-offloading-backend')) !== 'lmcache') {

@@ -66,6 +66,7 @@ interface PoolRoom {
 /** What each pool that can run the pods has room for; `undefined` when one has no limit, or that cannot be known. */
 function roomsOf(workspace: Workspace, template: PodTemplate): readonly PoolRoom[] | undefined {
   const surroundings = surroundingsOf(workspace, template);
+  if (surroundings.pools.length === 0) return undefined;
   const pod = podOf(workspace, template);
   const possible = fit(surroundings.unlimited, pod).pools.filter(({ verdict }) => verdict !== 'none');
   const rooms: PoolRoom[] = [];

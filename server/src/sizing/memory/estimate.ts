@@ -1,4 +1,4 @@
-import { remembered } from '../memo';
+import { identityOf, remembered } from '../memo';
 import { gpus } from '../gpus';
 import type { Gpu } from '../gpus';
 import { visibleMemory } from '../gpus';
@@ -205,7 +205,12 @@ function hasCache(shape: DecoderShape | undefined): shape is DecoderShape {
  * Bounds are honest rather than tight: `low` and `high` hold what engine versions, drivers and unwritten
  * options move. All figures are bytes, except tokens and numbers of requests in {@link KvRoom}.
  */
-export const estimate = remembered(1000, reckon);
+export const estimate = remembered(
+  1000,
+  reckon,
+  // Models and cards are found once for each name, and are most of what would have to be written out.
+  ({ model, gpu, ...rest }) => `${identityOf(model)} ${identityOf(gpu)} ${JSON.stringify(rest)}`,
+);
 
 function reckon(config: ServingConfig): MemoryEstimate {
   const spec = config.model.model;

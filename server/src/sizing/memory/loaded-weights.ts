@@ -1,3 +1,4 @@
+import { identityOf, remembered } from '../memo';
 import { isUnquantised, schemeOf, schemeWithBits } from '../models/quantization';
 import type { QuantizationId, QuantizationScheme } from '../models/quantization';
 import type { Estimate, Range } from '../models/range';
@@ -260,6 +261,20 @@ export function storedWeights(
   quantization: QuantizationId,
   bitsPerWeight?: number,
 ): Estimate {
+  return reckonStored({ identity, quantization, bitsPerWeight });
+}
+
+const reckonStored = remembered(1000, reckonStoredAnew, ({ identity, quantization, bitsPerWeight }) =>
+  [identityOf(identity), quantization, bitsPerWeight].join(' '),
+);
+
+interface Stored {
+  readonly identity: ModelIdentity;
+  readonly quantization: QuantizationId;
+  readonly bitsPerWeight: number | undefined;
+}
+
+function reckonStoredAnew({ identity, quantization, bitsPerWeight }: Stored): Estimate {
   const scheme =
     bitsPerWeight === undefined ? schemeOf(quantization) : schemeWithBits(quantization, bitsPerWeight);
   const spec = identity.model;

@@ -1,3 +1,4 @@
+import { onceFor } from '../memo';
 import type { QuantizationScheme, WeightRole } from './quantization';
 import type { DecoderShape, ExtraWeights } from './types';
 
@@ -176,15 +177,14 @@ export function weightMatrices(shape: DecoderShape, split: Split): readonly Weig
 }
 
 /** The number of parameters that the shape accounts for; unknown parts are missing from it. */
-export function countParameters(shape: DecoderShape): number {
-  const exact = { ...shape, vocab: shape.vocab };
+export const countParameters = onceFor((shape: DecoderShape): number => {
   let sum = 0;
-  for (const item of weightMatrices(exact, unsplit)) {
+  for (const item of weightMatrices(shape, unsplit)) {
     const columns = item.role === 'embedding' || item.role === 'head' ? shape.vocab : item.columns;
     sum += item.rows * columns * item.copies + item.bias;
   }
   return Math.round(sum);
-}
+});
 
 /** Byte sizes of the tensors that hold one matrix under a precision; `elementBytes` is that of the model's dtype. */
 export function tensorSizes(

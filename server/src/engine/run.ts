@@ -308,6 +308,8 @@ interface CachedWider extends WiderReports {
   readonly effective: Effective;
 }
 
+const nothing: WiderReports = { reports: [], errors: [] };
+
 const widerCache = new WeakMap<Resource, CachedWider>();
 
 /**
@@ -331,18 +333,16 @@ function widerReports(
   ) {
     return known;
   }
+  const { wider } = planOf(session, place, resource);
+  const why = unmetNeed(session, 'workspace');
+  if (why !== undefined) {
+    for (const { id } of wider) unmet.set(id, why);
+    return nothing;
+  }
   const errors = new Map<string, InternalError>();
-  let isWhole = true;
-  const able = planOf(session, place, resource).wider.filter((rule) => {
-    const why = unmetNeed(session, rule.needs);
-    if (why === undefined) return true;
-    unmet.set(rule.id, why);
-    isWhole = false;
-    return false;
-  });
-  const reports = runRules(able, workspace, resource, place, undefined, errors);
+  const reports = runRules(wider, workspace, resource, place, undefined, errors);
   const fresh = { reports, errors: [...errors.values()] };
-  if (keeps && isWhole) {
+  if (keeps) {
     widerCache.set(resource, { ...fresh, surroundings: workspace.surroundings, rules, effective: place });
   }
   return fresh;

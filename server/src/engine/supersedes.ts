@@ -65,6 +65,14 @@ export const supersedes: readonly Supersedes[] = [
   { exact: 'nodepool-invalid', softer: 'nodepool-matches-no-instance', cause: 'field' },
 ];
 
+/** The pairs by the rule that is silent then: a document has findings of few rules. */
+const bySofter = new Map<string, Supersedes[]>();
+for (const pair of supersedes) {
+  const known = bySofter.get(pair.softer);
+  if (known === undefined) bySofter.set(pair.softer, [pair]);
+  else known.push(pair);
+}
+
 /**
  * Rules about the form of an object. What has not the form that it should have is not judged by what it means, so on
  * one field they speak before the other rules about what the API server rejects.
@@ -101,19 +109,12 @@ export function superseded<T extends Comparable>(
   elsewhere: (rule: string, resource: object) => boolean,
 ): ReadonlySet<T> {
   const silent = new Set<T>();
-  const byRule = new Map<string, T[]>();
-  for (const finding of findings) {
-    const same = byRule.get(finding.rule);
-    if (same === undefined) byRule.set(finding.rule, [finding]);
-    else same.push(finding);
-  }
-  for (const { exact, softer, cause } of supersedes) {
-    for (const soft of byRule.get(softer) ?? []) {
-      const louder = byRule.get(exact) ?? [];
+  for (const soft of findings) {
+    for (const { exact, cause } of bySofter.get(soft.rule) ?? []) {
       const isSame =
         cause === 'related'
           ? soft.related.some((resource) => elsewhere(exact, resource))
-          : louder.some((finding) => sameCause(finding, soft, cause));
+          : findings.some((finding) => finding.rule === exact && sameCause(finding, soft, cause));
       if (isSame) silent.add(soft);
     }
   }

@@ -13,11 +13,16 @@ const label1123 = new RegExp(`^${lowerRun}$`);
 const subdomain1123 = new RegExp(`^${lowerRun}(\\.${lowerRun})*$`);
 const qualified = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
+const encoder = new TextEncoder();
+
+/** The API server counts bytes. */
 function bytes(text: string): number {
-  return new TextEncoder().encode(text).length;
+  return encoder.encode(text).length;
 }
 
 function tooLong(text: string, most: number): string | undefined {
+  // No UTF-16 unit takes more than three bytes in UTF-8.
+  if (text.length * 3 <= most) return undefined;
   const length = bytes(text);
   return length > most ? `it has ${length} characters, and ${most} are allowed` : undefined;
 }

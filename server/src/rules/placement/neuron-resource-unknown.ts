@@ -100,8 +100,9 @@ function misnamed(name: string, karpenter: boolean): Misnamed | undefined {
   }
   if (domain === 'nvidia.com') return misnamedNvidia(device);
   if (!ofAws.test(domain) && domain !== '') return undefined;
+  if (domain === '' && !/^(?:neuron|efa)/i.test(device)) return undefined;
   const instead = meant(device);
-  return instead === undefined || (domain === '' && !/^(?:neuron|efa)/i.test(device))
+  return instead === undefined
     ? undefined
     : { why: `which no node offers (${instead} is meant)`, instead, still: false };
 }

@@ -13,7 +13,7 @@ import { liveLookup } from '../../server/src/live/lookup';
 import type { SourceFile } from '../../server/src/yaml/document';
 import type { Example, Fixture, Want } from '../support/fixtures';
 import { examplesOf, fixturesOf, withoutWants } from '../support/fixtures';
-import { liveFixture } from '../support/live';
+import { appliedFixture, liveFixture } from '../support/live';
 import { productSchemas } from '../support/schemas';
 import { configurationIn, testRoot, uriOf, workspaceOf } from '../support/workspace';
 
@@ -50,7 +50,12 @@ function lintFixture(fixture: Fixture, files: Files): Linted {
     schemas: productSchemas(),
     ...(fixture.live === undefined
       ? {}
-      : { live: liveLookup([liveFixture(fixture.live, `${fixture.rule}/${fixture.name}`)]) }),
+      : {
+          live: liveLookup(
+            [liveFixture(fixture.live, `${fixture.rule}/${fixture.name}`)],
+            appliedFixture(fixture.live),
+          ),
+        }),
   });
   assert.deepEqual(
     result.internalErrors.map(({ stack, message }) => stack ?? message),

@@ -3,6 +3,7 @@ import type { Measurement, Series, Subject } from '../../server/src/live/measure
 import { absent } from '../../server/src/live/reading';
 import type { Instant, Part } from '../../server/src/live/reading';
 import { emptyCluster } from '../../server/src/live/readings';
+import type { AppliedObject } from '../../server/src/live/lookup';
 import type { LiveSnapshot } from '../../server/src/live/snapshot';
 import { metricIds, unitOf } from '../../server/src/live/vocabulary';
 
@@ -41,7 +42,7 @@ function listOf(value: unknown): readonly Plain[] {
 export function liveFixture(text: string, where: string): LiveSnapshot {
   const json = timed(JSON.parse(text) as unknown);
   if (!isPlain(json) || !isPlain(json['object'])) throw new Error(`${where}: it needs an "object"`);
-  const known = ['object', 'cluster', 'measurements', 'series', 'exportedNames', 'sources'];
+  const known = ['object', 'cluster', 'measurements', 'series', 'exportedNames', 'sources', 'applied'];
   for (const key of Object.keys(json))
     if (!known.includes(key)) throw new Error(`${where}: unknown "${key}"`);
   const object = {
@@ -83,6 +84,25 @@ export function liveFixture(text: string, where: string): LiveSnapshot {
       : nothing,
     refresh: 15_000,
   };
+}
+
+/** Objects of a fixture that were asked for by themselves: `"applied": [{"kind": "PersistentVolumeClaim", ...}]`. */
+export function appliedFixture(text: string): readonly AppliedObject[] {
+  const json = JSON.parse(text) as unknown;
+  return listOf(isPlain(json) ? json['applied'] : []).map((object) => {
+    const metadata = isPlain(object['metadata']) ? object['metadata'] : {};
+    const words = (value: unknown, otherwise: string): string =>
+      typeof value === 'string' ? value : otherwise;
+    return {
+      ref: {
+        apiVersion: words(object['apiVersion'], ''),
+        kind: words(object['kind'], ''),
+        namespace: words(metadata['namespace'], 'default'),
+        name: words(metadata['name'], ''),
+      },
+      object,
+    };
+  });
 }
 
 function podOf(given: Plain, namespace: string): PodView {

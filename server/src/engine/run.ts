@@ -286,15 +286,18 @@ function liveReports(
   const { live } = planOf(session, place, resource);
   if (live.length === 0) return [];
   const snapshot = session.live?.find(resource);
-  if (snapshot === undefined) {
+  const applied = session.live?.applied(resource);
+  const able = live.filter(
+    ({ appliedAlone }) => snapshot !== undefined || (appliedAlone && applied !== undefined),
+  );
+  if (able.length < live.length) {
     const why =
       session.live === undefined
         ? 'It needs a cluster, and none is connected'
         : 'The cluster was not asked about any object here that it speaks of';
-    for (const rule of live) unmet.set(rule.id, why);
-    return [];
+    for (const rule of live) if (!able.includes(rule)) unmet.set(rule.id, why);
   }
-  return runRules(live, session.workspace, resource, place, undefined, session.errors, snapshot);
+  return runRules(able, session.workspace, resource, place, undefined, session.errors, { snapshot, applied });
 }
 
 interface WiderReports {
@@ -458,7 +461,7 @@ function runRules(
   effective: Effective,
   structure: Structure | undefined,
   errors: Map<string, InternalError>,
-  live?: LiveSnapshot,
+  live?: { readonly snapshot: LiveSnapshot | undefined; readonly applied: unknown },
 ): LocalReport[] {
   const reports: LocalReport[] = [];
   let rule = rules[0];
@@ -471,9 +474,10 @@ function runRules(
     },
     structure,
     get live() {
-      if (live !== undefined) return live;
+      if (live?.snapshot !== undefined) return live.snapshot;
       throw new Error(`${rule?.id} needs "${rule?.needs}" and reads what a cluster said`);
     },
+    applied: live?.applied,
     get options() {
       return rule === undefined ? {} : effective.options(rule);
     },

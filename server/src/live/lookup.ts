@@ -13,16 +13,39 @@ export interface NamedObject {
 export interface LiveLookup {
   /** The snapshot that is about an object: itself, or a workload that it scales. */
   find(object: NamedObject): LiveSnapshot | undefined;
+  /** The object as the API server gives it; `undefined` where it is not known. */
+  applied(object: NamedObject): unknown;
+}
+
+/** An object that was asked for by itself. */
+export interface AppliedObject {
+  readonly ref: ObjectRef;
+  readonly object: unknown;
 }
 
 /** Snapshots as a lookup. Of several about one object, the newest counts. */
-export function liveLookup(snapshots: readonly LiveSnapshot[]): LiveLookup {
+export function liveLookup(
+  snapshots: readonly LiveSnapshot[],
+  objects: readonly AppliedObject[] = [],
+): LiveLookup {
   const byObject = new Map<string, LiveSnapshot>();
   for (const snapshot of [...snapshots].sort((a, b) => a.at - b.at)) {
     for (const ref of objectsOf(snapshot)) byObject.set(keyOf(ref.kind, ref.namespace, ref.name), snapshot);
   }
   const namespaces = [...new Set(snapshots.map(({ context }) => context.namespace))];
+  const whole = new Map<string, unknown>();
+  const workloads = snapshots.flatMap(({ cluster }) => partValue(cluster.workload) ?? []);
+  for (const { ref, object } of [...workloads, ...objects]) {
+    whole.set(keyOf(ref.kind, ref.namespace, ref.name), object);
+  }
   return {
+    applied({ kind, namespace, name }) {
+      if (name === undefined) return undefined;
+      const candidates = namespace === undefined ? [...namespaces, ''] : [namespace, ''];
+      return candidates
+        .map((one) => whole.get(keyOf(kind, one, name)))
+        .find((object) => object !== undefined);
+    },
     find({ kind, namespace, name }) {
       if (name === undefined) return undefined;
       const candidates = namespace === undefined ? namespaces : [namespace];

@@ -57,6 +57,7 @@ import hpaTargetNotFound from './autoscaling/hpa-target-not-found';
 import hpaTargetNotScalable from './autoscaling/hpa-target-not-scalable';
 import hpaTargetUtilizationExtreme from './autoscaling/hpa-target-utilization-extreme';
 import imageNotPinned from './cold-start/image-not-pinned';
+import immutableFieldInUpdate from './live/immutable-field-in-update';
 import irsaRoleMalformed from './observability/irsa-role-malformed';
 import kedaCloudwatchWindow from './keda/keda-cloudwatch-window';
 import kedaCooldownMisread from './keda/keda-cooldown-misread';
@@ -239,6 +240,7 @@ export const rules: readonly Rule[] = [
   hpaTargetNotScalable,
   hpaTargetUtilizationExtreme,
   imageNotPinned,
+  immutableFieldInUpdate,
   irsaRoleMalformed,
   kedaCloudwatchWindow,
   kedaCooldownMisread,
@@ -422,6 +424,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'hpa-target-not-scalable': 'autoscaling',
   'hpa-target-utilization-extreme': 'autoscaling',
   'image-not-pinned': 'cold-start',
+  'immutable-field-in-update': 'live',
   'irsa-role-malformed': 'observability',
   'keda-cloudwatch-window': 'keda',
   'keda-cooldown-misread': 'keda',

@@ -57,6 +57,8 @@ export interface RuleContext<Options> {
   readonly structure?: Structure | undefined;
   /** What the cluster said about the object; for rules that need `live` only. */
   readonly live: LiveSnapshot;
+  /** The object as the cluster has it, for rules that need `live`; `undefined` where it is not known. */
+  readonly applied?: unknown;
   readonly options: Options;
   /** Models that the configuration of the file describes; they win over the catalogue. */
   readonly models: readonly UserModel[];
@@ -88,6 +90,8 @@ export interface RuleMeta {
   /** Severity in the `strict` preset, where it differs. */
   readonly strict?: Severity;
   readonly needs: Needs;
+  /** Of a rule that needs `live`: it looks at `applied` alone, which can be known without a snapshot. */
+  readonly appliedAlone?: true;
   /** Kinds as in the manifest (`Deployment`), `pod-carrier` for everything with a pod template, or `any`. */
   readonly kinds: readonly string[];
   /** `safe`: all fixes may run in fix-all; `suggest`: some need a decision; `none`: it has none. */

@@ -23,6 +23,7 @@ import {
   deadlineMs,
   eventsOf,
   podPath,
+  removePod,
   podsIn,
   removeNode,
 } from './lab/nodes-and-pods';
@@ -224,7 +225,7 @@ async function run(
 
 async function removePods(namespace: string): Promise<void> {
   for (const { metadata } of await podsIn(api, namespace)) {
-    await api.send('DELETE', podPath(namespace, metadata.name), { body: { gracePeriodSeconds: 0 } });
+    await removePod(api, namespace, metadata.name);
   }
 }
 

@@ -105,7 +105,21 @@ export interface StatusCommand {
   readonly format: 'text' | 'json';
 }
 
+export interface DiffCommand {
+  readonly command: 'diff';
+  readonly paths: readonly string[];
+  /** The name of the text on standard input, which stands for the one file that is compared. */
+  readonly stdinFilename: string | undefined;
+  readonly namespace: string | undefined;
+  readonly context: string | undefined;
+  readonly kubeconfig: string | undefined;
+  readonly config: string | undefined;
+  readonly format: 'text' | 'json';
+  readonly gitignore: boolean;
+}
+
 export type Command =
+  | DiffCommand
   | StatusCommand
   | ReadinessCommand
   | LintCommand
@@ -138,6 +152,7 @@ Commands:
   fit [paths]       Say on which instance types the workloads can run, at what price, and else why not
   readiness [paths] Go through the production-readiness checklist for each workload
   status [workload] Say how a workload in a cluster is doing, and what to do
+  diff [paths]      Compare manifests with a cluster, by dry runs: what would change, what would be rejected
   rules             List all rules
   explain <rule>    Print the documentation of a rule
 
@@ -283,6 +298,23 @@ Options:
   --format <format>         text (default) or json
 
 Exit codes: 0 healthy, 1 not healthy, 2 it cannot be told, bad usage or a failure
+`,
+  diff: `Usage: plimsoll diff [paths] [options]
+
+Compares the objects of manifests with those of a cluster: what applying them would change, what is not there yet, and
+what the API server would reject, each on its line. It asks the API server for dry runs (--dry-run=server), so nothing
+is changed; who runs it needs the right to get and patch the objects. Templates, patches and Secrets are left out.
+
+Options:
+  -n, --namespace <name>    Of objects that name none (default: the namespace of the context)
+  --context <name>          Context of the kubeconfig (default: the current one)
+  --kubeconfig <file>       Default: KUBECONFIG, then ~/.kube/config
+  --config <file>           Use this configuration instead of the nearest .plimsoll.yaml
+  --stdin-filename <file>   Read one manifest from standard input, as if it were this file
+  --no-gitignore            Also read what .gitignore names in folders
+  --format <format>         text (default) or json
+
+Exit codes: 0 the cluster has what the files say, 1 it differs or rejects, 2 bad usage or something cannot be told
 `,
   rules: `Usage: plimsoll rules [--format text|json]
 
@@ -529,6 +561,33 @@ function parseReadiness(args: readonly string[]): Command {
   };
 }
 
+function parseDiff(args: readonly string[]): Command {
+  const { values, positionals } = parse(args, {
+    namespace: { type: 'string', short: 'n' },
+    context: { type: 'string' },
+    kubeconfig: { type: 'string' },
+    config: { type: 'string' },
+    'stdin-filename': { type: 'string' },
+    'no-gitignore': { type: 'boolean' },
+    format: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (values.help === true) return { command: 'help', topic: 'diff' };
+  if (values['stdin-filename'] !== undefined && positionals.length > 0)
+    throw new UsageError('--stdin-filename names what is compared; leave the paths out');
+  return {
+    command: 'diff',
+    paths: positionals,
+    stdinFilename: values['stdin-filename'],
+    namespace: values.namespace,
+    context: values.context,
+    kubeconfig: values.kubeconfig,
+    config: values.config,
+    format: oneOf('--format', values.format ?? 'text', ['text', 'json'] as const),
+    gitignore: values['no-gitignore'] !== true,
+  };
+}
+
 function parseStatus(args: readonly string[]): Command {
   // `--watch` alone and `--watch=5`: the option may have a value, which parseArgs does not know.
   const watch = args.map((word) => /^--watch(?:=(.*))?$/.exec(word)).find((match) => match !== null);
@@ -604,6 +663,8 @@ export function parseArguments(argv: readonly string[]): Command {
       return parseBaseline(rest);
     case 'fit':
       return parseFit(rest);
+    case 'diff':
+      return parseDiff(rest);
     case 'status':
       return parseStatus(rest);
     case 'readiness':

@@ -33,6 +33,7 @@ export function liveLookup(
     for (const ref of objectsOf(snapshot)) byObject.set(keyOf(ref.kind, ref.namespace, ref.name), snapshot);
   }
   const namespaces = [...new Set(snapshots.map(({ context }) => context.namespace))];
+  const unnamed = [...namespaces, ...objects.map(({ ref }) => ref.namespace), ''];
   const whole = new Map<string, unknown>();
   const workloads = snapshots.flatMap(({ cluster }) => partValue(cluster.workload) ?? []);
   for (const { ref, object } of [...workloads, ...objects]) {
@@ -41,7 +42,7 @@ export function liveLookup(
   return {
     applied({ kind, namespace, name }) {
       if (name === undefined) return undefined;
-      const candidates = namespace === undefined ? [...namespaces, ''] : [namespace, ''];
+      const candidates = namespace === undefined ? unnamed : [namespace, ''];
       return candidates
         .map((one) => whole.get(keyOf(kind, one, name)))
         .find((object) => object !== undefined);

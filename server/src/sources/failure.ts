@@ -8,7 +8,7 @@ export interface RbacRule {
   readonly apiGroup: string;
   /** Plural, with a subresource after a slash: `pods`, `pods/proxy`. */
   readonly resource: string;
-  readonly verb: 'get' | 'list' | 'watch';
+  readonly verb: 'get' | 'list' | 'watch' | 'patch';
   /** `undefined`: in all namespaces, or a kind that has none. */
   readonly namespace: string | undefined;
   /** Only this object. */
@@ -44,6 +44,8 @@ export type FailureKind =
   | 'throttled'
   /** Nobody waits for the answer any more. */
   | 'cancelled'
+  /** What was sent is not accepted: see {@link RefusedError}. */
+  | 'refused'
   /** Anything else that the other side calls an error. */
   | 'failed';
 
@@ -56,6 +58,23 @@ export class SourceError extends Error {
   ) {
     super(message);
     this.name = 'SourceError';
+  }
+}
+
+/** What the API server says of one field of an object that it does not accept. */
+export interface Refusal {
+  /** As the API server writes it: `spec.template.spec.containers[0].image`; empty for the object as a whole. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** An object that the API server does not accept. */
+export class RefusedError extends SourceError {
+  constructor(
+    message: string,
+    readonly refusals: readonly Refusal[],
+  ) {
+    super('refused', message);
   }
 }
 
@@ -101,6 +120,7 @@ const whyOf: Readonly<Record<FailureKind, SourceProblem['why']>> = {
   timeout: 'slow',
   malformed: 'nonsense',
   throttled: 'slow',
+  refused: 'failed',
   cancelled: 'failed',
   failed: 'failed',
 };

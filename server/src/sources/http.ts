@@ -7,7 +7,7 @@ import { reasonOf } from './runtime';
 
 export interface HttpRequest {
   readonly url: URL;
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;

@@ -2,7 +2,16 @@ import { Agent as HttpsAgent, type AgentOptions, type RequestOptions } from 'nod
 import { Agent as HttpAgent } from 'node:http';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { execCredential, runProgram, type ExecCredential, type RunProgram } from './exec-credential';
-import { SourceError, asSourceError, firstLine, missingRule, type RbacRule } from './failure';
+import {
+  RefusedError,
+  SourceError,
+  asSourceError,
+  firstLine,
+  missingRule,
+  type RbacRule,
+  type Refusal,
+} from './failure';
+import { listAt, textAt } from './json';
 import { jsonOf, linesOf, nodeHttp, textOf, type Http, type HttpResponse } from './http';
 import { contextsOf, execOf, loadKubeconfig, type KubeContext, type KubeconfigChoice } from './kubeconfig';
 import { createRedactor, type Redactor } from './redact';
@@ -48,7 +57,10 @@ export interface WatchEvent {
   readonly object: KubeObject;
 }
 
-/** The API server as one context of a kubeconfig reaches it. Only `get`, `list` and `watch` are ever asked. */
+/**
+ * The API server as one context of a kubeconfig reaches it. Only `get`, `list` and `watch` are asked, and dry runs, which
+ * change nothing.
+ */
 export interface KubeClient {
   readonly context: KubeContext;
   readonly redactor: Redactor;
@@ -68,8 +80,23 @@ export interface KubeClient {
   /** Any path that answers text, such as a pod's `/metrics` through the proxy; `rule` is what it takes. */
   text(path: string, rule: RbacRule, signal: AbortSignal, options?: TextOptions): Promise<string>;
   json(path: string, rule: RbacRule, signal: AbortSignal): Promise<unknown>;
+  /** What an object would be if a patch were applied to it. Throws a {@link RefusedError} where it is not accepted. */
+  dryRun(
+    resource: KubeResource,
+    scope: Scope & { readonly name: string },
+    patch: DryRunPatch,
+    signal: AbortSignal,
+  ): Promise<KubeObject>;
   close(): void;
 }
+
+/**
+ * - `apply`: the whole object, as `kubectl apply --server-side` sends it, in the name of a field manager.
+ * - `merge`: some of its fields.
+ */
+export type DryRunPatch =
+  | { readonly kind: 'apply'; readonly object: unknown; readonly manager: string }
+  | { readonly kind: 'merge'; readonly fields: unknown };
 
 export interface TextOptions {
   readonly timeoutMs?: number;
@@ -252,13 +279,20 @@ function clientOf(config: KubeConfig, context: KubeContext, choice: KubeOptions)
     rule: RbacRule,
     accept: string,
     signal: AbortSignal,
+    patch?: { readonly type: string; readonly body: string },
   ): Promise<HttpResponse> => {
     const what = describeRequest(rule);
     for (let attempt = 0; ; attempt++) {
       const { headers, options } = await accessNow(signal);
       // The base may have a path of its own, as behind Rancher.
       const url = new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
-      const response = await http({ url, headers: { accept, ...headers }, options, signal });
+      const response = await http({
+        url,
+        headers: { accept, ...headers, ...(patch === undefined ? {} : { 'content-type': patch.type }) },
+        options,
+        signal,
+        ...(patch === undefined ? {} : { method: 'PATCH', body: patch.body }),
+      });
       if (response.status >= 200 && response.status < 300) return response;
       // A token that ran out early is asked for once more.
       if (response.status === 401 && attempt === 0) {
@@ -335,6 +369,24 @@ function clientOf(config: KubeConfig, context: KubeContext, choice: KubeOptions)
       } finally {
         connection.abort(new SourceError('cancelled', `${what}: closed`));
       }
+    },
+    dryRun: (resource, scope, patch, signal) => {
+      const rule = ruleOf(resource, 'patch', scope);
+      const what = describeRequest(rule);
+      const query = new URLSearchParams({
+        dryRun: 'All',
+        fieldValidation: 'Strict',
+        ...(patch.kind === 'apply' ? { fieldManager: patch.manager, force: 'true' } : {}),
+      });
+      const sent =
+        patch.kind === 'apply'
+          ? { type: 'application/apply-patch+yaml', body: JSON.stringify(patch.object) }
+          : { type: 'application/merge-patch+json', body: JSON.stringify(patch.fields) };
+      return guarded(rule, timeoutMs, signal, async (inner) => {
+        const path = `${pathOf(resource, scope)}?${query.toString()}`;
+        const response = await send(path, rule, 'application/json', inner, sent);
+        return objectOf(await jsonOf(response, maxListBytes, what), what);
+      });
     },
     text: (path, rule, signal, { timeoutMs: ms = timeoutMs, maxBytes = maxTextBytes } = {}) =>
       guarded(rule, ms, signal, async (inner) =>
@@ -428,6 +480,14 @@ async function errorOf(
       return new SourceError('denied', `403 Forbidden: cannot ${what}`, missingRule(rule));
     case 404:
       return new SourceError('not-found', `${what}: ${words === '' ? 'there is no such thing' : words}`);
+    case 400:
+    case 422:
+      if (rule.verb !== 'patch') break;
+      return refused(text, redact);
+    case 500:
+      // An apply whose object has not the form of its kind is told with this status.
+      if (rule.verb !== 'patch' || !words.includes('failed to create typed patch object')) break;
+      return refused(text, redact);
     case 410:
       return new GoneError(what);
     case 429:
@@ -445,9 +505,45 @@ async function errorOf(
     case 503:
     case 504:
       return new SourceError('unreachable', `${what}: ${response.status}${because}`);
-    default:
-      return new SourceError('failed', `${what}: ${response.status}${because}`);
   }
+  return new SourceError('failed', `${what}: ${response.status}${because}`);
+}
+
+function refused(text: string, redact: Redactor['redact']): RefusedError {
+  const refusals = refusalsIn(text, redact);
+  return new RefusedError(refusals.map(({ message }) => message).join('; '), refusals);
+}
+
+/** What a `Status` says of each field. What is wrong with the form of an object is in a message alone. */
+function refusalsIn(text: string, redact: Redactor['redact']): readonly Refusal[] {
+  let status: unknown;
+  try {
+    status = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  const refusals = listAt(status, 'details', 'causes').flatMap((cause): readonly Refusal[] => {
+    const [field = '', message = ''] = [textAt(cause, 'field'), textAt(cause, 'message')];
+    // The whole object that the patch makes is quoted before the fault, with all its values.
+    if (field === 'patch') return formFaults(message.slice(message.lastIndexOf('": ') + 3));
+    return [{ field, message }];
+  });
+  const all = refusals.length > 0 ? refusals : formFaults(textAt(status, 'message') ?? '');
+  return all.map(({ field, message }) => ({ field, message: firstLine(redact(message)) }));
+}
+
+/**
+ * - `strict decoding error: unknown field "spec.replica", unknown field "spec.paused2"`, of a strict reader;
+ * - `json: cannot unmarshal number into Go struct field Container.spec.containers.image of type string`;
+ * - `.spec.replicas: expected numeric (int or float), got string`, of the schema of an apply.
+ */
+function formFaults(message: string): readonly Refusal[] {
+  const strict = [...message.matchAll(/(?:unknown|duplicate) field "([^"]+)"/g)];
+  if (strict.length > 0) return strict.map(([words, field = '']) => ({ field, message: words }));
+  const go = /Go struct field \w+\.([\w.]+) of type/.exec(message);
+  if (go !== null) return [{ field: go[1] ?? '', message }];
+  const typed = /\.((?:[\w-]+(?:\[[^\]]*\])?\.?)+): (.+)$/.exec(message);
+  return [{ field: typed?.[1] ?? '', message: typed?.[2] ?? message }];
 }
 
 /** The message of a `Status`, else the text itself. */

@@ -1,5 +1,6 @@
 import type { SourceFile, YamlDocument } from '../yaml/document';
-import { isMap, isSequence, itemsIn, mapIn, textIn, type YamlNode } from '../yaml/node';
+import { plainOf } from '../yaml/plain';
+import { itemsIn, mapIn, textIn, type YamlNode } from '../yaml/node';
 import { structureOf, type StructuralSchema } from './from-schema';
 import type { Schemas } from './schemas';
 import type { Structure } from './shape';
@@ -89,7 +90,7 @@ function readDefinitions(root: YamlNode | undefined): readonly Definition[] {
   if (!isDefinition || group === undefined || kind === undefined) return [];
   return itemsIn(root, 'spec', 'versions').flatMap((item) => {
     const version = textIn(item, 'name');
-    const schema = plain(mapIn(item, 'schema', 'openAPIV3Schema'));
+    const schema = plainOf(mapIn(item, 'schema', 'openAPIV3Schema'));
     if (version === undefined || !isObject(schema)) return [];
     const own = schema as StructuralSchema;
     const structure = structureOf({
@@ -104,15 +105,6 @@ function readDefinitions(root: YamlNode | undefined): readonly Definition[] {
     });
     return [{ group, version, kind, text: JSON.stringify(schema), structure }];
   });
-}
-
-/** A tree as plain data; `undefined` for what a template or a variable fills in. */
-function plain(node: YamlNode | undefined): unknown {
-  if (isMap(node)) {
-    return Object.fromEntries(node.entries.map(({ key, value }) => [key.text, plain(value)] as const));
-  }
-  if (isSequence(node)) return node.items.map(plain);
-  return node === undefined || node.unknown ? undefined : node.value;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

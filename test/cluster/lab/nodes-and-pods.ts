@@ -1,4 +1,4 @@
-import { at, type Api, type JsonObject, type KubeObject } from './api';
+import { at, errorOf, type Api, type JsonObject, type KubeObject } from './api';
 import { apply } from './manifest';
 import { waitFor } from './wait';
 
@@ -58,10 +58,15 @@ export async function removeNode(api: Api, name: string): Promise<void> {
   const pods = await api.list(`/api/v1/pods?fieldSelector=spec.nodeName%3D${encodeURIComponent(name)}`);
   await api.delete(`/api/v1/nodes/${name}`);
   for (const { metadata } of pods) {
-    await api.send('DELETE', `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`, {
-      body: { gracePeriodSeconds: 0 },
-    });
+    await removePod(api, metadata.namespace ?? '', metadata.name);
   }
+}
+
+/** Takes a pod away at once. Its controller or its node may have been quicker. */
+export async function removePod(api: Api, namespace: string, name: string): Promise<void> {
+  const path = podPath(namespace, name);
+  const answer = await api.call('DELETE', path, { body: { gracePeriodSeconds: 0 } });
+  if (answer.status >= 300 && answer.status !== 404) throw errorOf('DELETE', path, answer);
 }
 
 /** A condition of an object's status by its type. */

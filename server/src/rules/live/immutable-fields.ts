@@ -174,8 +174,6 @@ function differenceOf(
         if (isNull(entry.value)) continue;
         const value = there[entry.key.text];
         const isNothing = entry.value.kind !== 'scalar' && isEmpty(entry.value);
-        // Values of variables are left out of what is read of a cluster.
-        if (value === undefined && entry.key.text === 'value' && 'name' in there) continue;
         if (value === undefined) {
           if (!isNothing && !isUnknown(entry.value)) return elsewhere(entry);
           continue;
@@ -203,6 +201,9 @@ function isUnknown(node: YamlNode): boolean {
 /** Quantities that are written in another way are the same. */
 function isSameScalar(value: unknown, text: string, there: unknown): boolean {
   if (value === there || text === String(there)) return true;
+  // What may be secret is left out of what is read: values of variables, and of flags such as `--api-key=`.
+  if (there === '' || (typeof there === 'string' && there.endsWith('=') && text.startsWith(there)))
+    return true;
   if (typeof there !== 'string' && typeof there !== 'number') return false;
   const [a, b] = [parseQuantity(text), parseQuantity(String(there))];
   return a !== undefined && b !== undefined && compareQuantities(a, b) === 0;

@@ -3,6 +3,7 @@ import { commands, window, workspace } from 'vscode';
 import { State } from 'vscode-languageclient/node';
 import { openRuleDocumentationCommand } from '../../server/src/protocol/messages';
 import { chooseLiveContext } from './commands/choose-live-context';
+import { compareWithCluster, createComparisons } from './commands/compare-with-cluster';
 import { createConfig } from './commands/create-config';
 import { lintWorkspace } from './commands/lint-workspace';
 import { openLivePanel } from './commands/open-live-panel';
@@ -19,6 +20,7 @@ import { showOutput } from './commands/show-output';
 import { createSizingReports, showSizingReport } from './commands/show-sizing-report';
 import { createLanguageClient } from './language-client';
 import { cliOf } from './run-cli';
+import { createMemory } from './panel/memory';
 import { createLivePanel } from './panel/panel';
 import { createSealKey } from './panel/seal';
 import { createStatusItem } from './status';
@@ -32,6 +34,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const panel = createLivePanel(context, client, sealKey);
   const reports = createSizingReports();
   const readinessPage = createReadinessPage();
+  const comparisons = createComparisons();
   const services: Services = { extensionUri: context.extensionUri, client, output };
 
   context.subscriptions.push(
@@ -58,6 +61,10 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand('plimsoll.setHuggingFaceToken', () => setHuggingFaceToken(context.secrets)),
     commands.registerCommand('plimsoll.createConfig', () => createConfig()),
     readinessPage,
+    comparisons,
+    commands.registerCommand('plimsoll.compareWithCluster', () =>
+      compareWithCluster(services, createMemory(context), comparisons, cliOf(context)),
+    ),
     // Settings that name programs count from now on: the server asks for them again.
     workspace.onDidGrantWorkspaceTrust(() => {
       if (client.state !== State.Running) return;

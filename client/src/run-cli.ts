@@ -16,14 +16,18 @@ export type RunCli = (
   argv: readonly string[],
   environment: Readonly<Record<string, string>>,
   token: CancellationToken,
-  /** A folder in which it runs. */
-  folder?: string,
+  options?: {
+    /** A folder in which it runs. */
+    readonly folder?: string;
+    /** What it reads from standard input. */
+    readonly stdin?: string;
+  },
 ) => Promise<CliResult>;
 
 /** What is given in the environment stands in no list of processes and in no log. */
 export function cliOf(context: ExtensionContext): RunCli {
   const program = context.asAbsolutePath('dist/cli.js');
-  return (argv, environment, token, folder) =>
+  return (argv, environment, token, { folder, stdin } = {}) =>
     new Promise((resolve, reject) => {
       const child = fork(program, argv, {
         silent: true,
@@ -32,6 +36,8 @@ export function cliOf(context: ExtensionContext): RunCli {
         ...(folder === undefined ? {} : { cwd: folder }),
         timeout: patience,
       });
+      // A program that ends before it has read all of it says why.
+      child.stdin?.on('error', () => undefined).end(stdin ?? '');
       let stdout = '';
       let stderr = '';
       child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));

@@ -30,10 +30,16 @@ test('the program gets its arguments, what is added to the environment, and its 
     t,
     'console.log(JSON.stringify([process.argv.slice(2), process.env.HF_TOKEN, process.cwd()])); console.error("told"); process.exitCode = 3;',
   );
-  const { code, stdout, stderr } = await run(['model', 'a/b'], { HF_TOKEN: 'hf_x' }, never, root);
+  const { code, stdout, stderr } = await run(['model', 'a/b'], { HF_TOKEN: 'hf_x' }, never, { folder: root });
   assert.deepEqual(JSON.parse(stdout), [['model', 'a/b'], 'hf_x', root]);
   assert.equal(stderr, 'told\n');
   assert.equal(code, 3);
+});
+
+test('the program reads what it is given', async (t) => {
+  const { run } = extension(t, 'process.stdin.pipe(process.stdout);');
+  assert.equal((await run([], {}, never, { stdin: 'kind: Pod\n' })).stdout, 'kind: Pod\n');
+  assert.equal((await run([], {}, never)).stdout, '', 'nothing, and the end of it');
 });
 
 test('a program that is no longer wanted is ended', async (t) => {

@@ -38,7 +38,7 @@ export async function refreshInstances(services: Services, runCli: RunCli): Prom
     },
     async (_, cancellation) => {
       const argv = ['refresh-instances', '--region', region.trim()];
-      const answer = await runCli(argv, {}, cancellation, folder.uri.fsPath);
+      const answer = await runCli(argv, {}, cancellation, { folder: folder.uri.fsPath });
       return cancellation.isCancellationRequested ? undefined : answer;
     },
   );

@@ -11,7 +11,7 @@ import type {
 import { panelContextsRequest, panelNamespacesRequest } from '../../../server/src/protocol/panel';
 import type { LiveSourceSettings } from '../../../server/src/protocol/settings';
 import { defaultSettings } from '../../../server/src/protocol/settings';
-import { consentKey, consentText } from './consent';
+import { comparisonKey, comparisonText, consentKey, consentText } from './consent';
 import type { PanelMemory } from './memory';
 import { originOf } from './memory';
 import { seal } from './seal';
@@ -65,15 +65,12 @@ export async function connectionTo(asking: Asking & { readonly mayAsk: boolean }
   const { memory, sources, sealKey, mayAsk } = asking;
   const found = await readContexts(asking);
   if (found.kind === 'problem') return found;
-  const { contexts, current } = found.contexts;
-  let context = contexts.find(({ name }) => name === memory.context);
-  if (context === undefined) {
-    const [only, another] = contexts;
-    if (another === undefined) context = only;
-    else if (mayAsk) context = await pickContext(contexts, current);
-    if (context === undefined) return { kind: 'declined' };
-    await memory.choose(context.name, undefined);
-  }
+  const { contexts } = found.contexts;
+  const context =
+    mayAsk || contexts.length === 1
+      ? await chosenContext(found.contexts, memory)
+      : contexts.find(({ name }) => name === memory.context);
+  if (context === undefined) return { kind: 'declined' };
   const key = consentKey(context, sources);
   if (!memory.agreed(key)) {
     if (!mayAsk) {
@@ -101,6 +98,42 @@ export async function connectionTo(asking: Asking & { readonly mayAsk: boolean }
       ...(token === undefined ? {} : { prometheusToken: seal(token, sealKey) }),
     },
   };
+}
+
+/** The context that manifests are compared with, once the user has agreed to what that sends. */
+export async function contextToCompare(
+  client: LanguageClient,
+  memory: PanelMemory,
+): Promise<
+  | { readonly kind: 'context'; readonly context: string; readonly namespace: string | undefined }
+  | { readonly kind: 'declined' }
+  | Problem
+> {
+  const found = await readContexts({ client });
+  if (found.kind === 'problem') return found;
+  const context = await chosenContext(found.contexts, memory);
+  if (context === undefined) return { kind: 'declined' };
+  const key = comparisonKey(context);
+  if (!memory.agreed(key)) {
+    const { message, detail } = comparisonText(context);
+    const agreed = await window.showInformationMessage(message, { modal: true, detail }, 'Compare');
+    if (agreed !== 'Compare') return { kind: 'declined' };
+    await memory.agree(key);
+  }
+  return { kind: 'context', context: context.name, namespace: memory.namespace };
+}
+
+/** The context that was chosen before, or the only one; else the user is asked. */
+async function chosenContext(
+  { contexts, current }: PanelContexts,
+  memory: PanelMemory,
+): Promise<PanelContext | undefined> {
+  const before = contexts.find(({ name }) => name === memory.context);
+  if (before !== undefined) return before;
+  const [only, another] = contexts;
+  const context = another === undefined ? only : await pickContext(contexts, current);
+  if (context !== undefined) await memory.choose(context.name, undefined);
+  return context;
 }
 
 /** The picker of the status bar. */
@@ -155,7 +188,9 @@ export async function offerTrust(): Promise<void> {
 
 async function readContexts({
   client,
-}: Asking): Promise<{ readonly kind: 'contexts'; readonly contexts: PanelContexts } | Problem> {
+}: Pick<Asking, 'client'>): Promise<
+  { readonly kind: 'contexts'; readonly contexts: PanelContexts } | Problem
+> {
   if (client.state !== State.Running) {
     return {
       kind: 'problem',
@@ -195,7 +230,7 @@ async function pickContext(
   const choice = await window.showQuickPick(
     sorted.map((each) => contextItem(each, false)),
     {
-      title: 'Live panel: read from',
+      title: 'Read from',
       placeHolder: 'Context of the kubeconfig; nothing is contacted before you agree',
       matchOnDescription: true,
     },

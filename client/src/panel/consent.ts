@@ -58,6 +58,26 @@ export function consentText(
   return { message: `Let Plimsoll read from the context ${context.name}?`, detail: lines.join('\n') };
 }
 
+/** What the user agrees to before manifests are compared with a cluster. */
+export function comparisonKey(context: PanelContext): string {
+  return JSON.stringify(['compare', context.name, context.server, context.user ?? '', context.runs ?? '']);
+}
+
+/** What the user is told before the first comparison with a context. */
+export function comparisonText(context: PanelContext): { readonly message: string; readonly detail: string } {
+  return {
+    message: `Compare manifests with the context ${context.name}?`,
+    detail: [
+      `cluster ${context.cluster}, at ${context.server}`,
+      ...(context.runs === undefined ? [] : [`Log in: runs ${context.runs}`]),
+      '',
+      'Each time you ask for it: the objects of the open file are read from the cluster (get), and sent to its API server as a dry run (patch with dryRun=All).',
+      '',
+      'Nothing is changed. Secrets are neither read nor sent.',
+    ].join('\n'),
+  };
+}
+
 function inRegion(region: string | undefined): string {
   return region === undefined ? '' : ` in ${region}`;
 }

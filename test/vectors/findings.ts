@@ -29,7 +29,8 @@ export function rejectionsOf(
     files.map(({ uri, findings }) => [
       uri,
       findings.filter(
-        ({ rule, severity }) => severity === 'error' && ruleMeta(rule)?.apiServerRejects === true,
+        ({ rule, severity, apiServerRejects }) =>
+          severity === 'error' && (apiServerRejects ?? ruleMeta(rule)?.apiServerRejects) === true,
       ),
     ]),
   );

@@ -118,7 +118,16 @@ export interface DiffCommand {
   readonly gitignore: boolean;
 }
 
+export interface SchemasCommand {
+  readonly command: 'schemas';
+  readonly context: string | undefined;
+  readonly kubeconfig: string | undefined;
+  /** The folder that they are written to. */
+  readonly output: string | undefined;
+}
+
 export type Command =
+  | SchemasCommand
   | DiffCommand
   | StatusCommand
   | ReadinessCommand
@@ -151,6 +160,7 @@ Commands:
   refresh-instances Read instance types and prices of a region from AWS
   fit [paths]       Say on which instance types the workloads can run, at what price, and else why not
   readiness [paths] Go through the production-readiness checklist for each workload
+  schemas           Read what a cluster knows of its kinds, to check manifests against its versions
   status [workload] Say how a workload in a cluster is doing, and what to do
   diff [paths]      Compare manifests with a cluster, by dry runs: what would change, what would be rejected
   rules             List all rules
@@ -298,6 +308,21 @@ Options:
   --format <format>         text (default) or json
 
 Exit codes: 0 healthy, 1 not healthy, 2 it cannot be told, bad usage or a failure
+`,
+  schemas: `Usage: plimsoll schemas [options]
+
+Reads from a cluster what it knows of its kinds (/openapi/v3): those of its version of Kubernetes, and those that its
+CustomResourceDefinitions add, with their validation rules. From then on lint, the language server, completion and hovers
+below that folder go by the versions of the cluster instead of those that are shipped. Nothing but this command asks it.
+
+Options:
+  --context <name>          Context of the kubeconfig (default: the current one)
+  --kubeconfig <file>       Default: KUBECONFIG, then ~/.kube/config
+  --output <folder>         Default: .plimsoll/schemas beside the nearest .plimsoll.yaml, else here
+
+Delete the folder to go back to what is shipped.
+
+Exit codes: 0 written, 2 bad usage or a failure
 `,
   diff: `Usage: plimsoll diff [paths] [options]
 
@@ -561,6 +586,20 @@ function parseReadiness(args: readonly string[]): Command {
   };
 }
 
+function parseSchemas(args: readonly string[]): Command {
+  const { values, positionals } = parse(args, {
+    context: { type: 'string' },
+    kubeconfig: { type: 'string' },
+    output: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (values.help === true) return { command: 'help', topic: 'schemas' };
+  if (positionals.length > 0)
+    throw new UsageError(`plimsoll schemas takes no "${positionals[0] ?? ''}"; for another folder: --output`);
+  const { context, kubeconfig, output } = values;
+  return { command: 'schemas', context, kubeconfig, output };
+}
+
 function parseDiff(args: readonly string[]): Command {
   const { values, positionals } = parse(args, {
     namespace: { type: 'string', short: 'n' },
@@ -663,6 +702,8 @@ export function parseArguments(argv: readonly string[]): Command {
       return parseBaseline(rest);
     case 'fit':
       return parseFit(rest);
+    case 'schemas':
+      return parseSchemas(rest);
     case 'diff':
       return parseDiff(rest);
     case 'status':

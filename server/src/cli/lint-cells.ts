@@ -6,7 +6,7 @@ import { cellsOf, type Cell, type FileText } from '../workspace/cells';
 import type { Layout } from '../workspace/layout';
 import { Workspace } from '../workspace/workspace';
 import { parseFile } from '../yaml/parse';
-import { schemasIn } from './schemas';
+import { schemasIn, type SchemaPlaces } from './schemas';
 
 /** Where the configuration comes from, as plain data: another thread reads the same. */
 export type ConfigurationTexts =
@@ -38,8 +38,8 @@ export interface CellsJob {
   readonly configuration: ConfigurationTexts;
   /** The files to report on. */
   readonly reported: ReadonlySet<string>;
-  /** Where schemas of kinds are; absent: nothing is known of any kind. */
-  readonly schemaFolder?: string | undefined;
+  /** Absent: nothing is known of any kind. */
+  readonly schemas?: SchemaPlaces | undefined;
 }
 
 /** Lints one cell after the other; what was read of one is given up before the next. */
@@ -47,7 +47,7 @@ export function lintCells(job: CellsJob): LintResult {
   const { configFor } = readConfiguration(job.configuration);
   const files: FileResult[] = [];
   const errors: InternalError[] = [];
-  const schemas = schemasIn(job.schemaFolder);
+  const schemas = schemasIn(job.schemas ?? {});
   for (const cell of job.cells) {
     const uris = cell.files.map(({ uri }) => uri).filter((uri) => job.reported.has(uri));
     if (uris.length === 0) continue;
@@ -82,8 +82,8 @@ export interface LintAll {
   readonly configuration: ConfigurationTexts;
   /** The files to report on; the answers come in this order. */
   readonly reported: readonly string[];
-  /** Where schemas of kinds are; absent: nothing is known of any kind. */
-  readonly schemaFolder?: string | undefined;
+  /** Absent: nothing is known of any kind. */
+  readonly schemas?: SchemaPlaces | undefined;
 }
 
 /**
@@ -91,7 +91,7 @@ export interface LintAll {
  * whole workspace.
  */
 export async function lintAll(
-  { texts, layout, configuration, reported, schemaFolder }: LintAll,
+  { texts, layout, configuration, reported, schemas }: LintAll,
   helpers: readonly Helper[],
   size = filesInCell,
 ): Promise<LintResult> {
@@ -102,7 +102,7 @@ export async function lintAll(
     layout,
     configuration,
     reported: wanted,
-    schemaFolder,
+    schemas,
   });
   const elsewhere = helpers.map((helper, index) => {
     const share = job(shares[index + 1] ?? []);

@@ -13,7 +13,7 @@ import { parseFile } from '../yaml/parse';
 import { readText } from './disk';
 import type { Host } from './host';
 import { displayPath } from './paths';
-import { schemasIn } from './schemas';
+import { schemaPlaces, schemasIn } from './schemas';
 import type { Notice } from './report';
 
 export interface RenderedResults {
@@ -50,7 +50,7 @@ export async function renderResults(
     workspace,
     configFor,
     read,
-    options: { schemas: schemasIn(host.schemaFolder) },
+    options: { schemas: schemasIn(schemaPlaces(host)) },
   });
   return {
     files: mergeRendered(results, judged),

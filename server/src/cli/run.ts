@@ -41,6 +41,10 @@ export async function runCli(argv: readonly string[], host: Host): Promise<numbe
         const { modelCommand } = await import('./commands/model');
         return await modelCommand(command, host);
       }
+      case 'schemas': {
+        const { schemasCommand } = await import('./commands/schemas');
+        return await schemasCommand(command, host);
+      }
       case 'diff': {
         const { diffCommand } = await import('./commands/diff');
         return await diffCommand(command, host);

@@ -19,6 +19,8 @@ export interface Finding {
   /** Alternatives; the first one is the one that a batch run takes. */
   readonly fixes: readonly FindingFix[];
   readonly container?: string;
+  /** The API server refuses the object for this. */
+  readonly apiServerRejects?: true;
   /** The object that the finding is about; absent for findings about text, suppressions and configuration. */
   readonly resource?: ResourceRef;
   /** What the message rests on, one statement each: a term of a sum, a reading with its time and source. */

@@ -540,7 +540,7 @@ function toLocal(
     evidence: report.evidence,
     fixes: (report.fixes ?? []).flatMap((fix) => (fix === undefined ? [] : toFix(rule, fix))),
     related,
-    rejected: rule.apiServerRejects === true,
+    rejected: rule.apiServerRejects === true || report.apiServerRejects === true,
   };
 }
 
@@ -583,6 +583,7 @@ function toCandidate(workspace: Workspace, report: LocalReport, resource: Resour
     resource: resourceRef(resource),
     ...(report.container === undefined ? {} : { container: report.container }),
     ...(report.evidence === undefined ? {} : { evidence: report.evidence }),
+    ...(report.rejected ? { apiServerRejects: true } : {}),
   };
   let field: ReturnType<Comparable['field']> | null = null;
   return {

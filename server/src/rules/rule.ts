@@ -46,6 +46,8 @@ export interface Report {
   readonly related?: readonly Related[];
   /** The container (or other part) that the finding is about, for overrides in the configuration. */
   readonly container?: string;
+  /** The API server refuses the object for this, though not for everything that the rule reports. */
+  readonly apiServerRejects?: true;
   /** What the message rests on, one statement each: a term of a sum, a figure with its source. */
   readonly evidence?: readonly string[];
 }

@@ -1,7 +1,7 @@
 import type { SourceFile, YamlDocument } from '../yaml/document';
 import { plainOf } from '../yaml/plain';
 import { itemsIn, mapIn, textIn, type YamlNode } from '../yaml/node';
-import { structureOf, type StructuralSchema } from './from-schema';
+import { structureOf, type RootSchema, type StructuralSchema } from './from-schema';
 import type { Schemas } from './schemas';
 import type { Structure } from './shape';
 
@@ -51,6 +51,20 @@ const metadata: StructuralSchema = {
   },
 };
 
+/** The schema of a custom kind, with what every object has. */
+export function customSchema(own: StructuralSchema): RootSchema {
+  return {
+    ...own,
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      ...own.properties,
+      metadata,
+    },
+    'x-decoding': 'custom',
+  };
+}
+
 const inDocument = new WeakMap<YamlDocument, readonly Definition[]>();
 const inFile = new WeakMap<SourceFile, readonly Definition[]>();
 
@@ -93,16 +107,7 @@ function readDefinitions(root: YamlNode | undefined): readonly Definition[] {
     const schema = plainOf(mapIn(item, 'schema', 'openAPIV3Schema'));
     if (version === undefined || !isObject(schema)) return [];
     const own = schema as StructuralSchema;
-    const structure = structureOf({
-      ...own,
-      properties: {
-        apiVersion: { type: 'string' },
-        kind: { type: 'string' },
-        ...own.properties,
-        metadata,
-      },
-      'x-decoding': 'custom',
-    });
+    const structure = structureOf(customSchema(own));
     return [{ group, version, kind, text: JSON.stringify(schema), structure }];
   });
 }
@@ -123,7 +128,7 @@ export interface DefinedSchemas extends Schemas {
  */
 export function withDefinitions(base: Schemas, files: Iterable<SourceFile>): DefinedSchemas {
   const byType = new Map<string, Definition | 'several'>();
-  const kinds = new Set<string>();
+  const kinds = new Set<string>(base.kinds ?? []);
   for (const file of files) {
     for (const definition of definitionsIn(file)) {
       const key = `${definition.group}/${definition.version}/${definition.kind}`;

@@ -4,6 +4,8 @@ import type { Structure } from './shape';
 export interface Schemas {
   /** @param group empty for the core group. */
   of(group: string, version: string, kind: string): Structure | undefined;
+  /** Custom kinds that are known beside those of the product: their objects are looked at, too. */
+  readonly kinds?: ReadonlySet<string>;
 }
 
 export const noSchemas: Schemas = { of: () => undefined };

@@ -17,7 +17,7 @@ import { collect, configsAbove } from '../collect';
 import { readText, writeText } from '../disk';
 import { format } from '../formats/format';
 import type { Host } from '../host';
-import { schemasIn } from '../schemas';
+import { schemaPlaces, schemasIn } from '../schemas';
 import { lintAll, readConfiguration, type ConfigurationTexts, type Helper } from '../lint-cells';
 import { displayPath } from '../paths';
 import { renderResults } from '../render';
@@ -113,13 +113,14 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
   const configuration = configurationTexts(command, host, input.configs);
   const { configFor, problems } = readConfiguration(configuration);
 
+  const places = schemaPlaces(host);
   const internal: InternalError[] = [];
   let fixed = 0;
   let fixedText: string | undefined;
   let failed = input.failed;
   if (command.fix) {
     let workspace = Workspace.empty.withAll([...input.texts].map(([uri, text]) => parseFile(uri, text)));
-    const schemas = schemasIn(host.schemaFolder);
+    const schemas = schemasIn(places);
     for (const uri of input.reported) {
       const result = fixFile(workspace, uri, configFor, command.unsafe ? 'all' : 'safe', { schemas });
       internal.push(...result.internalErrors);
@@ -145,7 +146,7 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
       layout: layoutOf(texts),
       configuration,
       reported: input.reported,
-      schemaFolder: host.schemaFolder,
+      schemas: places,
     },
     input.helpers,
   );

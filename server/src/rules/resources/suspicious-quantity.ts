@@ -174,19 +174,21 @@ function told(
   { problem, quantity }: Suspect,
   at: ScalarNode,
   then: string,
-): Pick<Report, 'at' | 'message' | 'severity'> {
+): Pick<Report, 'at' | 'message' | 'severity' | 'apiServerRejects'> {
   switch (problem) {
     case 'invalid':
       return {
         at,
         message: `${what}, which is no quantity: the API server rejects the ${resource.kind}`,
         severity: 'error',
+        apiServerRejects: true,
       };
     case 'negative':
       return {
         at,
         message: `${what}, which is below 0: the API server rejects the ${resource.kind}`,
         severity: 'error',
+        apiServerRejects: true,
       };
     case 'thousandths': {
       const value = quantity === undefined ? 0 : toNumber(quantity);

@@ -10,6 +10,7 @@ import { openLivePanel } from './commands/open-live-panel';
 import { openLivePanelDemo } from './commands/open-live-panel-demo';
 import { openRuleDocumentation } from './commands/open-rule-documentation';
 import { createReadinessPage, productionReadiness } from './commands/production-readiness';
+import { readClusterSchemas } from './commands/read-cluster-schemas';
 import { readModel } from './commands/read-model';
 import { refreshInstances } from './commands/refresh-instances';
 import { restartServer } from './commands/restart-server';
@@ -62,6 +63,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand('plimsoll.createConfig', () => createConfig()),
     readinessPage,
     comparisons,
+    commands.registerCommand('plimsoll.readClusterSchemas', () =>
+      readClusterSchemas(services, createMemory(context), cliOf(context)),
+    ),
     commands.registerCommand('plimsoll.compareWithCluster', () =>
       compareWithCluster(services, createMemory(context), comparisons, cliOf(context)),
     ),

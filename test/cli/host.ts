@@ -38,6 +38,7 @@ export async function plimsoll(
     readonly now?: () => number;
     readonly interrupted?: AbortSignal;
     readonly onOutput?: () => void;
+    readonly schemaFolder?: string;
   } = {},
 ): Promise<CliResult> {
   let stdout = '';
@@ -58,6 +59,7 @@ export async function plimsoll(
     version: '1.2.3',
     spareThreads: 0,
     startHelper: () => assert.fail('no thread is to be started'),
+    ...(options.schemaFolder === undefined ? {} : { schemaFolder: options.schemaFolder }),
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.interrupted === undefined ? {} : { interrupted: () => options.interrupted ?? never }),
   });

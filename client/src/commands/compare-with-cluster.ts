@@ -12,7 +12,8 @@ import {
   workspace,
 } from 'vscode';
 import { diagnosticSource, documentSelector } from '../language-client';
-import { contextToCompare } from '../panel/connect';
+import { contextFor } from '../panel/connect';
+import { comparisonKey, comparisonText } from '../panel/consent';
 import type { PanelMemory } from '../panel/memory';
 import type { RunCli } from '../run-cli';
 import { count } from '../status';
@@ -112,7 +113,11 @@ export async function compareWithCluster(
     void window.showWarningMessage('Plimsoll: a cluster is asked in trusted workspaces only.');
     return;
   }
-  const chosen = await contextToCompare(services.client, memory);
+  const chosen = await contextFor(services.client, memory, {
+    text: comparisonText,
+    yes: 'Compare',
+    key: comparisonKey,
+  });
   if (chosen.kind === 'problem') {
     void window.showErrorMessage(`Plimsoll: ${chosen.why}. ${chosen.whatToDo}`);
     return;

@@ -11,7 +11,7 @@ import type {
 import { panelContextsRequest, panelNamespacesRequest } from '../../../server/src/protocol/panel';
 import type { LiveSourceSettings } from '../../../server/src/protocol/settings';
 import { defaultSettings } from '../../../server/src/protocol/settings';
-import { comparisonKey, comparisonText, consentKey, consentText } from './consent';
+import { consentKey, consentText } from './consent';
 import type { PanelMemory } from './memory';
 import { originOf } from './memory';
 import { seal } from './seal';
@@ -100,10 +100,19 @@ export async function connectionTo(asking: Asking & { readonly mayAsk: boolean }
   };
 }
 
-/** The context that manifests are compared with, once the user has agreed to what that sends. */
-export async function contextToCompare(
+/** What a command wants of a cluster: what the user is told, the answer that allows it, and the name it is kept under. */
+export interface Wanted {
+  readonly text: (context: PanelContext) => { readonly message: string; readonly detail: string };
+  readonly yes: string;
+  /** Absent: the user is asked each time. */
+  readonly key?: (context: PanelContext) => string;
+}
+
+/** The context that a command asks, once the user has agreed to what it asks. */
+export async function contextFor(
   client: LanguageClient,
   memory: PanelMemory,
+  { text, yes, key }: Wanted,
 ): Promise<
   | { readonly kind: 'context'; readonly context: string; readonly namespace: string | undefined }
   | { readonly kind: 'declined' }
@@ -113,12 +122,12 @@ export async function contextToCompare(
   if (found.kind === 'problem') return found;
   const context = await chosenContext(found.contexts, memory);
   if (context === undefined) return { kind: 'declined' };
-  const key = comparisonKey(context);
-  if (!memory.agreed(key)) {
-    const { message, detail } = comparisonText(context);
-    const agreed = await window.showInformationMessage(message, { modal: true, detail }, 'Compare');
-    if (agreed !== 'Compare') return { kind: 'declined' };
-    await memory.agree(key);
+  const name = key?.(context);
+  if (name === undefined || !memory.agreed(name)) {
+    const { message, detail } = text(context);
+    const agreed = await window.showInformationMessage(message, { modal: true, detail }, yes);
+    if (agreed !== yes) return { kind: 'declined' };
+    if (name !== undefined) await memory.agree(name);
   }
   return { kind: 'context', context: context.name, namespace: memory.namespace };
 }

@@ -58,6 +58,21 @@ export function consentText(
   return { message: `Let Plimsoll read from the context ${context.name}?`, detail: lines.join('\n') };
 }
 
+/** What the user is told before the kinds of a cluster are read. */
+export function schemasText(context: PanelContext): { readonly message: string; readonly detail: string } {
+  return {
+    message: `Read the kinds of the context ${context.name}?`,
+    detail: [
+      `cluster ${context.cluster}, at ${context.server}`,
+      ...(context.runs === undefined ? [] : [`Log in: runs ${context.runs}`]),
+      '',
+      'Reads /openapi/v3 of the API server once, and keeps it below .plimsoll/schemas in the workspace. Manifests are checked against it from then on.',
+      '',
+      'No object of the cluster is read, and nothing is changed.',
+    ].join('\n'),
+  };
+}
+
 /** What the user agrees to before manifests are compared with a cluster. */
 export function comparisonKey(context: PanelContext): string {
   return JSON.stringify(['compare', context.name, context.server, context.user ?? '', context.runs ?? '']);

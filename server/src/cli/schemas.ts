@@ -18,8 +18,6 @@ export function schemaPlaces({ schemaFolder, cwd }: Pick<Host, 'schemaFolder' | 
 
 export function schemasIn({ schemaFolder, clusterFolder }: SchemaPlaces): Schemas {
   const shipped = schemaFolder === undefined ? noSchemas : diskSchemas(schemaFolder);
-  return overShipped(
-    shipped,
-    clusterFolder === undefined ? undefined : readClusterSchemas(clusterFolder)?.schemas,
-  );
+  const cluster = clusterFolder === undefined ? undefined : readClusterSchemas(clusterFolder);
+  return cluster === undefined ? shipped : overShipped(shipped, () => cluster.schemas);
 }

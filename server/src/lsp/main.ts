@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createConnection, ProposedFeatures } from 'vscode-languageserver/node';
+import { clusterSchemasFolder, readClusterSchemas } from '../schema/cluster-schemas';
 import { diskSchemas, schemaFolder } from '../schema/disk-schemas';
 import { diskSchemaTexts } from '../schema/kinds';
 import { renderAll } from '../render/tools';
@@ -81,6 +82,7 @@ function main(argv: readonly string[]): void {
     render: (units, read) => renderAll(units, read, process.env),
     schemas: diskSchemas(schemaFolder(root)),
     schemaTexts: diskSchemaTexts(schemaFolder(root), join(root, 'schemas', 'config.schema.json')),
+    clusterSchemas: (folder) => readClusterSchemas(join(folder, clusterSchemasFolder)),
     snippets: () => readSnippets(join(root, 'snippets', 'kubernetes.code-snippets')),
   });
   process.on('unhandledRejection', (error) => server.uncaught('a promise', error));

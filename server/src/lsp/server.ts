@@ -31,7 +31,9 @@ import { createBuffers } from './buffers';
 import { takeCatalogue } from './catalogue';
 import { codeActions, fixAllKind, sizingReportKind } from './code-actions';
 import { createDelivery } from './delivery';
+import { overShipped, textsOverShipped, type ClusterSchemas } from '../schema/cluster-schemas';
 import { noSchemaTexts, type SchemaTexts } from '../schema/kinds';
+import { noSchemas } from '../structure/schemas';
 import type { Clock, FileSystem } from './environment';
 import type { Cancellation, Log, Stage } from './guard';
 import { cancelled, createGuard, InvalidParams } from './guard';
@@ -87,6 +89,8 @@ export interface ServerDependencies {
   readonly schemas?: LintOptions['schemas'];
   /** Schemas with descriptions; absent: there are none. */
   readonly schemaTexts?: SchemaTexts;
+  /** The schemas of a cluster that a folder keeps; absent: no folder has any. */
+  readonly clusterSchemas?: (folder: string) => ClusterSchemas | undefined;
   /** What clients without snippets of their own are offered; absent: nothing. */
   readonly snippets?: () => readonly SnippetText[];
   /** Absent: there is no live panel. */
@@ -136,6 +140,8 @@ export function createServer(connection: Connection, dependencies: ServerDepende
   const buffers = createBuffers();
   const isOpen = (key: string): boolean => buffers.get(key) !== undefined;
   const project = createProject(buffers);
+  let clusterSchemas: ClusterSchemas | undefined;
+  const schemas = overShipped(dependencies.schemas ?? noSchemas, () => clusterSchemas?.schemas);
   const reports = createReports(
     project,
     isOpen,
@@ -151,7 +157,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     },
     {
       ...(dependencies.rules === undefined ? {} : { rules: dependencies.rules }),
-      ...(dependencies.schemas === undefined ? {} : { schemas: dependencies.schemas }),
+      schemas,
       seen,
     },
     log,
@@ -182,7 +188,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     dependencies.render,
     {
       ...(dependencies.rules === undefined ? {} : { rules: dependencies.rules }),
-      ...(dependencies.schemas === undefined ? {} : { schemas: dependencies.schemas }),
+      schemas,
     },
     clock,
     guard,
@@ -195,7 +201,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     project,
     capabilities: () => capabilities,
     settled,
-    texts: dependencies.schemaTexts ?? noSchemaTexts,
+    texts: textsOverShipped(dependencies.schemaTexts ?? noSchemaTexts, () => clusterSchemas?.texts),
     snippets: () => (isOurClient ? [] : (dependencies.snippets?.() ?? [])),
   });
   let lensText = '';
@@ -221,6 +227,18 @@ export function createServer(connection: Connection, dependencies: ServerDepende
     providers: [...completionProviders, schemaFeatures.completion],
   });
   project.setFolders([], folderOf(undefined, parseSettings(undefined, isRule).settings));
+
+  /** The schemas of the first folder that keeps those of a cluster, for as long as the server runs. */
+  function schemasOfCluster(): ClusterSchemas | undefined {
+    for (const { uri } of folderNames) {
+      const path = pathOfUri(uri);
+      const found = path === undefined ? undefined : dependencies.clusterSchemas?.(path);
+      if (found === undefined) continue;
+      log.info(`Schemas of ${found.kinds} kinds as a cluster had them on ${found.date}: ${path ?? ''}`);
+      return found;
+    }
+    return undefined;
+  }
 
   /** What the cluster says about the object that the panel follows, for rules that need it. */
   function seen(): LiveLookup | undefined {
@@ -567,6 +585,7 @@ export function createServer(connection: Connection, dependencies: ServerDepende
           fs,
           log,
         );
+        clusterSchemas = schemasOfCluster();
         await queue.run(loadFolders);
       });
       void ready.then(() => guard.background('scanning the workspace', async () => void (await scan())));

@@ -94,25 +94,28 @@ function readStamp(folder: string): Stamp | undefined {
   }
 }
 
-/** What a cluster has holds over what is shipped. */
-export function overShipped(base: Schemas, cluster: Schemas | undefined): Schemas {
-  if (cluster === undefined) return base;
+/**
+ * What a cluster has holds over what is shipped. It is asked for each time: a server learns of it when it knows its
+ * folders.
+ */
+export function overShipped(base: Schemas, cluster: () => Schemas | undefined): Schemas {
   return {
-    of: (group, version, kind) => cluster.of(group, version, kind) ?? base.of(group, version, kind),
-    ...(cluster.kinds === undefined ? {} : { kinds: cluster.kinds }),
+    of: (group, version, kind) => cluster()?.of(group, version, kind) ?? base.of(group, version, kind),
+    get kinds() {
+      return cluster()?.kinds;
+    },
   };
 }
 
-export function textsOverShipped(base: SchemaTexts, cluster: SchemaTexts | undefined): SchemaTexts {
-  if (cluster === undefined) return base;
+export function textsOverShipped(base: SchemaTexts, cluster: () => SchemaTexts | undefined): SchemaTexts {
   const key = ({ group, version, kind }: KindName): string => `${group}/${version}/${kind}`;
-  let kinds: readonly KindName[] | undefined;
   return {
-    kinds: () =>
-      (kinds ??= [
-        ...new Map([...base.kinds(), ...cluster.kinds()].map((name) => [key(name), name] as const)).values(),
-      ]),
-    of: (name) => cluster.of(name) ?? base.of(name),
+    kinds: () => [
+      ...new Map(
+        [...base.kinds(), ...(cluster()?.kinds() ?? [])].map((name) => [key(name), name] as const),
+      ).values(),
+    ],
+    of: (name) => cluster()?.of(name) ?? base.of(name),
     config: () => base.config(),
   };
 }

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type {
   ClientCapabilities,
@@ -11,6 +14,13 @@ import type {
 } from 'vscode-languageserver-protocol';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { getLanguageService } from 'yaml-language-server/out/server/src/languageservice/yamlLanguageService';
+import { rules } from '../../server/src/rules/index';
+import {
+  clusterSchemasFolder,
+  readClusterSchemas,
+  writeClusterSchemas,
+} from '../../server/src/schema/cluster-schemas';
+import type { PublishedKind } from '../../server/src/structure/open-api';
 import { schemaRequest, yamlExtensionNotification } from '../../server/src/protocol/messages';
 import type { SchemaResult } from '../../server/src/protocol/messages';
 import { productSchemaTexts } from '../support/schemas';
@@ -330,5 +340,54 @@ describe('the YAML extension of Red Hat', () => {
     assert.deepEqual(labels(items), ['Recreate', 'RollingUpdate']);
     const hover = await service.doHover(document, document.positionAt(text.indexOf('strategy') + 2));
     assert.match(JSON.stringify(hover), /deployment strategy/);
+  });
+});
+
+describe('schemas that were read from a cluster', () => {
+  const widget: PublishedKind = {
+    group: 'example.com',
+    version: 'v1',
+    kind: 'Widget',
+    schema: {
+      type: 'object',
+      properties: {
+        apiVersion: { type: 'string' },
+        kind: { type: 'string' },
+        metadata: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        spec: { type: 'object', properties: { size: { type: 'integer' } } },
+      },
+    },
+  };
+  const text = 'apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: a }\nspec:\n  ';
+
+  test('complete and check what the folder keeps', async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), 'plimsoll-schemas-'));
+    context.after(() => rmSync(folder, { recursive: true, force: true }));
+    writeClusterSchemas(join(folder, clusterSchemasFolder), [widget], { server: 'x', date: '2026-11-30' });
+    const asked: string[] = [];
+    const options = {
+      rules,
+      folders: ['/ws'],
+      clusterSchemas: (path: string) => {
+        asked.push(path);
+        return readClusterSchemas(join(folder, clusterSchemasFolder));
+      },
+    };
+    assert.deepEqual(labels(await complete(`${text}|`, options)), ['size']);
+    assert.deepEqual(asked, ['/ws']);
+    const { client, uri } = await at(`${text}|sizee: 1\n`, options);
+    const report = await client.pull(uri);
+    assert.ok(
+      report.items.some(({ code }) => code === 'unknown-field'),
+      JSON.stringify(report),
+    );
+    await client.stop();
+  });
+
+  test('without any, nothing is known of the kind', async () => {
+    assert.deepEqual(
+      labels(await complete(`${text}|`, { folders: ['/ws'], clusterSchemas: () => undefined })),
+      [],
+    );
   });
 });

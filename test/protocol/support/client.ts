@@ -116,6 +116,7 @@ export interface ServerOptions extends ClientOptions {
   /** Absent: none. */
   readonly schemaTexts?: SchemaTexts;
   readonly snippets?: ServerDependencies['snippets'];
+  readonly clusterSchemas?: ServerDependencies['clusterSchemas'];
 }
 
 export const uriOf = (path: string): string => `file://${path}`;
@@ -189,6 +190,7 @@ export async function start(options: ServerOptions = {}): Promise<RunningServer>
     rules: options.rules ?? testRules,
     ...(options.schemaTexts === undefined ? {} : { schemaTexts: options.schemaTexts }),
     ...(options.snippets === undefined ? {} : { snippets: options.snippets }),
+    ...(options.clusterSchemas === undefined ? {} : { clusterSchemas: options.clusterSchemas }),
     ...(options.render === undefined ? {} : { render: options.render }),
     ...(options.live === undefined ? {} : { live: options.live }),
     ...(options.sealKey === undefined ? {} : { sealKey: options.sealKey }),

@@ -18,7 +18,7 @@ const takenOff = { cpu: 100, memory: 10 * mebibyte } as const;
 const unknownPrice = 1000;
 
 /** Spot prices differ by the hour; a third of the price on demand keeps their order. */
-const spotShare = 1 / 3;
+export const spotShare = 1 / 3;
 
 interface Requirement {
   readonly key: string;

@@ -1,16 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openBridge } from './bridge';
@@ -19,30 +9,15 @@ import { editors, install } from './editors';
 import { runElectron } from './electron-launcher';
 import type { Result } from './protocol';
 import { bridgeVariable } from './protocol';
+import { prepare, settings, vsix, whatIsMissing } from './prepare';
 import { openWindow } from './server-launcher';
 import { act, dialog, runCommand, screenshot } from './ui';
-
-const root = resolve(__dirname, '..', '..');
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-const vsix = join(root, `plimsoll-${version}.vsix`);
-const bundle = join(root, 'out', 'e2e', 'suite.js');
-
-/** Settings that keep the window still. Fixes must be exact, so nothing else may edit on saving. */
-const settings = {
-  'workbench.startupEditor': 'none',
-  'workbench.secondarySideBar.defaultVisibility': 'hidden',
-  'chat.disableAIFeatures': true,
-  'files.autoSave': 'off',
-  'editor.formatOnSave': false,
-  'telemetry.telemetryLevel': 'off',
-};
 
 /** `VS Code version` or `electron`, or nothing for all that can run here. */
 const only = process.env['PLIMSOLL_TEST_EDITOR'];
 
-for (const path of [vsix, bundle]) {
-  if (!existsSync(path)) throw new Error(`${path} is missing: run "npm run test:editor", which builds it`);
-}
+const missing = whatIsMissing();
+if (missing !== undefined) throw new Error(missing);
 
 for (const editor of editors) {
   const skip = only !== undefined && only !== editor.vscode;
@@ -221,36 +196,4 @@ async function report(
   }
   assert.notEqual(results.length, 0, 'the suite reported no result');
   assert.equal(code, 0, 'exit code of the suite');
-}
-
-interface Run {
-  readonly scratch: string;
-  /** A copy of `test/e2e/workspace`, for the tests to write in. */
-  readonly workspace: string;
-  /** An extension that carries the suite and gives Helm templates their language id, as the Helm extensions do. */
-  readonly runner: string;
-  remove(): void;
-}
-
-function prepare(): Run {
-  const scratch = mkdtempSync(join(tmpdir(), 'plimsoll-e2e-'));
-  const workspace = join(scratch, 'workspace');
-  cpSync(join(__dirname, 'workspace'), workspace, { recursive: true });
-  const runner = join(scratch, 'runner');
-  mkdirSync(runner);
-  cpSync(bundle, join(runner, 'suite.js'));
-  const manifest = {
-    name: 'plimsoll-test-runner',
-    publisher: 'plimsoll',
-    version: '0.0.1',
-    engines: { vscode: '^1.100.0' },
-    contributes: { languages: [{ id: 'helm', filenamePatterns: ['**/templates/*.yaml'] }] },
-  };
-  writeFileSync(join(runner, 'package.json'), JSON.stringify(manifest, null, 2));
-  return {
-    scratch,
-    workspace,
-    runner,
-    remove: () => rmSync(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
-  };
 }

@@ -40,6 +40,14 @@ export function parseLiveSettings(value: unknown, problems: string[]): LiveSetti
     thresholds: Object.fromEntries(
       Object.entries(checked.thresholds).filter(([name]) => limits[name] !== undefined),
     ),
+    spotPriceFactor: read(
+      others,
+      'live.spotPriceFactor',
+      defaults.spotPriceFactor,
+      'a number from 0 to 1',
+      (given): given is number => typeof given === 'number' && given >= 0 && given <= 1,
+      problems,
+    ),
     allocationLabels: read(
       others,
       'live.allocationLabels',

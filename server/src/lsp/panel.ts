@@ -148,6 +148,7 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
       configFor: project.configFor,
       baseline,
       thresholds: thresholdsFor(resource),
+      ...spotPrice(resource),
       logsQueries: (['latency-percentiles', 'slow-requests', 'tokens-and-cost'] as const).map((id) => ({
         id,
         query: logsQuery(id, selection),
@@ -158,6 +159,11 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
   function thresholdsFor(resource: Resource | undefined): typeof defaultThresholds {
     const uri = resource?.uri ?? '';
     return thresholdsWith(project.folderOf(uri).settings.live.thresholds).thresholds;
+  }
+
+  function spotPrice(resource: Resource | undefined): { readonly spotPriceFactor?: number } {
+    const { spotPriceFactor } = project.folderOf(resource?.uri ?? '').settings.live;
+    return spotPriceFactor > 0 ? { spotPriceFactor } : {};
   }
 
   function findingsAbout(resource: Resource | undefined): readonly Finding[] {

@@ -41,6 +41,8 @@ export interface LiveSettings extends LiveSourceSettings {
   readonly codeLens: { readonly enable: boolean };
   /** Limits by their names; those that are not named have their defaults. */
   readonly thresholds: Readonly<Record<string, number>>;
+  /** Price of spot nodes as a part of the price on demand; 0: it is not known. */
+  readonly spotPriceFactor: number;
   /** Pod labels that cost is split by. */
   readonly allocationLabels: readonly string[];
 }
@@ -112,6 +114,7 @@ export const defaultSettings: Settings = {
     refreshSeconds: 15,
     codeLens: { enable: true },
     thresholds: {},
+    spotPriceFactor: 0,
     allocationLabels: [],
     prometheus: { url: '', service: '', ampWorkspace: '', tenant: '' },
     cloudwatch: { enable: false, namespace: '', dimensions: {}, metrics: {}, logGroups: [] },

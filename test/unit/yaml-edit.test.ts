@@ -7,6 +7,7 @@ import {
   appendDocument,
   appendItem,
   applyEdits,
+  commentBehind,
   insertKey,
   insertPath,
   removeEntry,
@@ -708,4 +709,48 @@ test('what is written into JSON is JSON, and into KYAML is KYAML', () => {
     applyEdits(kyaml.text, insertKey(kyaml, inner, 'priority', 'high') ?? []),
     '{\n  kind: "Pod",\n  spec: {\n    containers: [],\n    priority: "high",\n  },\n}\n',
   );
+});
+
+describe('a comment that is taken along', () => {
+  const text = 'a:\n  one: 1 # why\n  two: "2"\nb: { x: 1 }\n';
+  const commentOf = (...path: Path): string | undefined => {
+    const document = onlyDocument(text);
+    const entry = entryOf(map(document, ...path.slice(0, -1)), String(path.at(-1)));
+    assert.ok(entry !== undefined, 'the entry');
+    return commentBehind(document, entry);
+  };
+
+  test('is what stands behind the value on its line', () => {
+    assert.equal(commentOf('a', 'one'), '# why');
+    assert.equal(commentOf('a', 'two'), undefined);
+    assert.equal(commentOf('b', 'x'), undefined);
+  });
+
+  test('stands behind the new value, also below new maps', () => {
+    assert.equal(
+      edited('a: 1\n', (document) =>
+        insertPath(document, map(document), ['b', 'c', 'd'], 'x', { comment: '# why' }),
+      ),
+      'a: 1\nb:\n  c:\n    d: x # why\n',
+    );
+  });
+
+  test('is left out where it would become part of something else', () => {
+    assert.equal(
+      edited('a: { b: 1 }\n', (document) =>
+        insertKey(document, map(document, 'a'), 'c', 2, { comment: '# why' }),
+      ),
+      'a: { b: 1, c: 2 }\n',
+    );
+    assert.equal(
+      edited('a: 1\n', (document) => insertKey(document, map(document), 'b', [1], { comment: '# why' })),
+      'a: 1\nb:\n  - 1\n',
+    );
+    assert.equal(
+      edited('a: 1\n', (document) =>
+        insertKey(document, map(document), 'b', 'x\ny\n', { comment: '# why' }),
+      )?.includes('# why'),
+      false,
+    );
+  });
 });

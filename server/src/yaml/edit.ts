@@ -21,10 +21,12 @@ export interface Edit extends Span {
 export type PlainValue =
   string | number | boolean | null | readonly PlainValue[] | { readonly [key: string]: PlainValue };
 
-/** Where a new key stands among the others; at the end when the named key is not there. */
+/** Where a new key stands among the others, at the end when the named key is not there; and what is said of it. */
 export interface InsertOptions {
   readonly before?: string;
   readonly after?: string;
+  /** A comment behind the value, with its `#`, where the style has room for one. */
+  readonly comment?: string | undefined;
 }
 
 /**
@@ -85,13 +87,14 @@ export function insertPath(
   map: MapNode,
   path: readonly string[],
   value: PlainValue,
+  options: Pick<InsertOptions, 'comment'> = {},
 ): Edits {
   let at = map;
   for (const [depth, key] of path.entries()) {
     const rest = path.slice(depth + 1);
     const entry = at.entries.find((candidate) => candidate.key.text === key);
     if (entry === undefined || isKnownNull(entry.value))
-      return insertKey(document, at, key, nest(rest, value));
+      return insertKey(document, at, key, nest(rest, value), options);
     if (entry.key.borrowed) return undefined;
     if (entry.value.kind === 'map' && rest.length > 0) {
       at = entry.value;
@@ -450,7 +453,7 @@ function insertInBlockMap(
   const { text } = document;
   const column = blockColumn(text, map.start);
   if (column === undefined) return undefined;
-  const lines = formatBlockEntry(key, value, blockStyle(document));
+  const lines = commented(formatBlockEntry(key, value, blockStyle(document)), value, options.comment);
   const own = map.entries.filter((entry) => !entry.key.borrowed);
   const before = own.findIndex((entry) => entry.key.text === options.before);
   if (before === 0 && own[0]?.key.start === map.start) {
@@ -463,6 +466,33 @@ function insertInBlockMap(
   const end = after === undefined ? endOf(text, map) : endOf(text, after.value);
   if (isConditional(document, map, end)) return undefined;
   return appendLines(text, end, column, lines);
+}
+
+/** With a comment behind a value that stands on the last line. */
+function commented(
+  lines: readonly string[],
+  value: PlainValue,
+  comment: string | undefined,
+): readonly string[] {
+  const last = lines.at(-1);
+  if (comment === undefined || last === undefined || !endsInScalar(value)) return lines;
+  return [...lines.slice(0, -1), `${last} ${comment}`];
+}
+
+function endsInScalar(value: PlainValue): boolean {
+  if (typeof value === 'string') return !value.includes('\n');
+  if (value === null || typeof value !== 'object') return true;
+  if (Array.isArray(value)) return false;
+  const inner = Object.values(value).at(-1);
+  return inner !== undefined && endsInScalar(inner);
+}
+
+/** The comment behind a value in block style, which belongs to it: to be taken along when it is moved. */
+export function commentBehind(document: YamlDocument, { value }: Entry): string | undefined {
+  if (value.borrowed || value.kind !== 'scalar' || value.style === 'literal' || value.style === 'folded')
+    return undefined;
+  const { text } = document;
+  return /^[ \t]+(#.*)$/.exec(text.slice(value.end, lineEnd(text, value.end)))?.[1]?.trimEnd();
 }
 
 function removeBlockLines(

@@ -1,5 +1,13 @@
 import type { Resource } from '../../kube/resource';
-import { insertPath, removeEntry, renameKey, replaceScalar, type Edit, type Edits } from '../../yaml/edit';
+import {
+  commentBehind,
+  insertPath,
+  removeEntry,
+  renameKey,
+  replaceScalar,
+  type Edit,
+  type Edits,
+} from '../../yaml/edit';
 import {
   entryOf,
   getIn,
@@ -271,6 +279,8 @@ function moveExpireAfter(resource: Resource, disruption: MapNode, expire: Entry)
   if (mapIn(resource.root, 'spec', 'template', 'spec') === undefined) return undefined;
   return both(
     removeEntry(document, disruption, 'expireAfter'),
-    insertPath(document, resource.root, ['spec', 'template', 'spec', 'expireAfter'], value),
+    insertPath(document, resource.root, ['spec', 'template', 'spec', 'expireAfter'], value, {
+      comment: commentBehind(document, expire),
+    }),
   );
 }

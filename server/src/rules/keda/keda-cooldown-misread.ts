@@ -1,6 +1,13 @@
 import { autoscalerOf, isBehaviorAbsent } from '../../kube/autoscalers';
 import { isAbsent, type Resource } from '../../kube/resource';
-import { insertKey, insertPath, removeEntry, type Edit, type PlainValue } from '../../yaml/edit';
+import {
+  commentBehind,
+  insertKey,
+  insertPath,
+  removeEntry,
+  type Edit,
+  type PlainValue,
+} from '../../yaml/edit';
 import { entryOf, isNull, isScalar, mapIn, type Entry } from '../../yaml/node';
 import { defineRule, type Fix } from '../rule';
 
@@ -41,11 +48,15 @@ function useWindow(resource: Resource, cooldown: Entry): Fix | undefined {
   const path = ['scaleDown', 'stabilizationWindowSeconds'];
   if (!isBehaviorAbsent(autoscaler, ...path)) return undefined;
   const [, first = '', ...below] = autoscaler.behaviorPath;
+  const comment = commentBehind(document, cooldown);
   // Where the block is new it stands before the line that goes, so that the two never touch.
   const window =
     entryOf(spec, first) === undefined
-      ? insertKey(document, spec, first, nested([...below, ...path], seconds), { before: 'cooldownPeriod' })
-      : insertPath(document, spec, [first, ...below, ...path], seconds);
+      ? insertKey(document, spec, first, nested([...below, ...path], seconds), {
+          before: 'cooldownPeriod',
+          comment,
+        })
+      : insertPath(document, spec, [first, ...below, ...path], seconds, { comment });
   const parts: readonly (readonly Edit[] | undefined)[] = [
     removeEntry(document, spec, 'cooldownPeriod'),
     window,

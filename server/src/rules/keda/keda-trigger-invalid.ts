@@ -2,7 +2,7 @@ import { checkTrigger, metadataNames } from '../../kube/keda/check-trigger';
 import { placeIn, triggersOf, type WrittenTrigger } from '../../kube/keda/read-triggers';
 import type { TriggerProblem } from '../../kube/keda/trigger';
 import { isResourceType, triggerTypes } from '../../kube/keda/trigger-types';
-import { insertKey, removeEntry, renameKey, replaceScalar, type Edit } from '../../yaml/edit';
+import { commentBehind, insertKey, removeEntry, renameKey, replaceScalar, type Edit } from '../../yaml/edit';
 import { entryOf, isScalar, scalarIn, type Entry } from '../../yaml/node';
 import { nearest } from '../nearest';
 import { defineRule, type Fix, type Related, type Report, type RuleContext } from '../rule';
@@ -209,8 +209,10 @@ function moveMetricType({ resource, node, metadataNode, metadata }: WrittenTrigg
   if (metadataNode === undefined || (type !== 'Utilization' && type !== 'AverageValue')) return undefined;
   const other = scalarIn(node, 'metricType');
   if (other !== undefined && other.text !== type) return undefined;
+  const entry = entryOf(metadataNode, 'type');
+  const comment = entry === undefined ? undefined : commentBehind(document, entry);
   const parts: readonly (readonly Edit[] | undefined)[] = [
-    other === undefined ? insertKey(document, node, 'metricType', type, { before: 'metadata' }) : [],
+    other === undefined ? insertKey(document, node, 'metricType', type, { before: 'metadata', comment }) : [],
     removeEntry(document, metadataNode, 'type'),
   ];
   return parts.includes(undefined)

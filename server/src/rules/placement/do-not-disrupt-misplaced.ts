@@ -1,6 +1,6 @@
 import { podTemplates } from '../../kube/pod-carriers';
 import type { Resource } from '../../kube/resource';
-import { insertKey, insertPath, removeEntry, replaceScalar } from '../../yaml/edit';
+import { commentBehind, insertKey, insertPath, removeEntry, replaceScalar } from '../../yaml/edit';
 import { entryOf, isNull, isScalar, mapIn, type Entry, type MapNode } from '../../yaml/node';
 import { titleOf } from '../naming';
 import { defineRule, type Fix, type Report } from '../rule';
@@ -105,7 +105,9 @@ function move(resource: Resource, from: MapNode, entry: Entry, target: MapNode |
   if (entryOf(mapIn(target, 'metadata', 'annotations'), annotation) !== undefined) return undefined;
   const { document } = resource.placed;
   const removed = removeEntry(document, from, annotation);
-  const added = insertPath(document, target, ['metadata', 'annotations', annotation], 'true');
+  const added = insertPath(document, target, ['metadata', 'annotations', annotation], 'true', {
+    comment: commentBehind(document, entry),
+  });
   if (removed === undefined || added === undefined) return undefined;
   const where = resource.kind === 'NodePool' ? 'the template of the nodes' : 'the pod template';
   return {
@@ -119,11 +121,13 @@ function asAnnotation(resource: Resource, metadata: MapNode, labels: MapNode): F
   if (entryOf(mapIn(metadata, 'annotations'), annotation) !== undefined) return undefined;
   const { document } = resource.placed;
   const removed = removeEntry(document, labels, annotation);
+  const entry = entryOf(labels, annotation);
+  const comment = entry === undefined ? undefined : commentBehind(document, entry);
   // Behind the labels it would stand where the label is taken away.
   const added =
     entryOf(metadata, 'annotations') === undefined
-      ? insertKey(document, metadata, 'annotations', { [annotation]: 'true' }, { before: 'labels' })
-      : insertPath(document, metadata, ['annotations', annotation], 'true');
+      ? insertKey(document, metadata, 'annotations', { [annotation]: 'true' }, { before: 'labels', comment })
+      : insertPath(document, metadata, ['annotations', annotation], 'true', { comment });
   return removed === undefined || added === undefined
     ? undefined
     : { title: 'Make it an annotation', safe: true, edits: [...removed, ...added] };

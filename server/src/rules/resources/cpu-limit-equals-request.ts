@@ -2,7 +2,7 @@ import { isServing } from '../../kube/ai-workload';
 import { amountState, runningContainers, type Container, type ResourceAmount } from '../../kube/containers';
 import { podTemplates } from '../../kube/pod-carriers';
 import { compareQuantities, isInteger } from '../../kube/quantity';
-import { insertPath, removeEntry, renameKey } from '../../yaml/edit';
+import { commentBehind, insertPath, removeEntry, renameKey } from '../../yaml/edit';
 import { entryOf, mapIn } from '../../yaml/node';
 import { defineRule, type Fix } from '../rule';
 import {
@@ -98,6 +98,7 @@ function removeLimit(container: Container, { limit, request }: Halves): Fix | un
           container.node,
           ['resources', 'requests', 'cpu'],
           scalarLike(value, amountText(limit)),
+          { comment: commentBehind(document, limit.entry) },
         )
       : [];
   if (removal === undefined || written === undefined) return undefined;

@@ -11,6 +11,7 @@ const benches: Readonly<Record<string, string>> = {
   parse: 'reading YAML, beside the yaml package',
   keystroke: 'an edit in a file of 5,000 lines, beside yaml-language-server',
   editor: 'hovers, hints, completion and references in files of 5,000 lines',
+  completion: 'keys of each kind in a file of 1,000 lines, beside yaml-language-server',
   cli: 'plimsoll lint on 5,000 files, beside reading them with the yaml package',
   fit: '2,000 pods x 20 NodePools x 251 instance types',
   sizing: 'estimates beside measured runs of model servers',

@@ -38,13 +38,16 @@ export default defineRule({
       if (target?.state === 'found') reportLongStart(autoscaler, target.resource, workspace, report);
       return;
     }
-    // A target that is known and serves no model starts in seconds; one that is not in sight may be anything.
+    // A target that is known and serves no model starts in seconds.
     if (seconds < 0 || (target?.state === 'found' && !podTemplates(target.resource).some(isAiWorkload)))
       return;
+    // One that is not in sight may be anything: advice, unless the autoscaler itself speaks of a model or a GPU.
+    const serves = target?.state === 'found' || namesModelServing(resource);
     const edits = replaceScalar(resource.placed.document, window, advised);
     report({
       at: window,
-      message: `The scale-down window is ${seconds} s, below the default of ${advised} s: a short lull removes model servers, and their node, image and weights take minutes to come back`,
+      severity: serves ? 'warning' : 'info',
+      message: `The scale-down window is ${seconds} s, below the default of ${advised} s: a short lull removes ${serves ? 'model servers, and their' : 'replicas; if they serve a model,'} node, image and weights take minutes to come back`,
       fixes: [
         edits === undefined
           ? undefined
@@ -53,6 +56,19 @@ export default defineRule({
     });
   },
 });
+
+/** Words of metrics, queries and names that only model serving uses. */
+const servingWords =
+  /vllm|sglang|\btgi_|dcgm|neuron|nv_inference|ray_serve|triton|\bnim\b|gpu|llm|llama|mistral|mixtral|qwen|deepseek|gemma|kv_?cache|num_requests_(waiting|running)|tokens?_per|inference/i;
+
+/** True when the target's name, a metric or a trigger of an autoscaler tells that models are served. */
+function namesModelServing(resource: Resource): boolean {
+  const spec = mapIn(resource.root, 'spec');
+  return ['scaleTargetRef', 'metrics', 'triggers'].some((key) => {
+    const entry = entryOf(spec, key);
+    return entry !== undefined && servingWords.test(resource.placed.document.text.slice(entry.value.start, entry.value.end));
+  });
+}
 
 /** A window of 300 s or more is still short for a server that takes longer than that to start. */
 function reportLongStart(

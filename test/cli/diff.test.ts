@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { forbid, startFakeApiServer, token, type FakeApiServer } from '../sources/support/kube-server';
 import { sendJson } from '../sources/support/loopback';
@@ -29,6 +31,25 @@ describe('an API server that', () => {
     assert.equal(code, 2);
     assert.match(stdout, /app\.yaml:3 ConfigMap .*: not compared\n {2}403 Forbidden/);
     assert.ok(!`${stdout}${stderr}`.includes(token), 'the token is not told');
+  });
+
+  test('is not there is told once, with where it was looked for', async (context) => {
+    const two = `${manifest}---\n${manifest.replace('flags', 'more')}`;
+    const kubeconfig = readFileSync(server.kubeconfig(), 'utf8');
+    await server.close();
+    const cwd = folder(context, { 'app.yaml': two, 'kube/config': kubeconfig });
+    const { code, stdout, stderr } = await plimsoll(cwd, [
+      'diff',
+      'app.yaml',
+      '--kubeconfig',
+      join(cwd, 'kube/config'),
+    ]);
+    assert.equal(code, 2);
+    assert.equal(stdout, '');
+    assert.match(
+      stderr,
+      /^plimsoll: get the kinds of v1: the connection was refused \(127\.0\.0\.1:\d+\)\n$/,
+    );
   });
 
   test('answers nonsense to a dry run is told so', async (context) => {

@@ -26,7 +26,7 @@ function TileButton({ tile }: { readonly tile: Tile }) {
     <button
       type="button"
       class={`tile tile-${state}`}
-      {...(shown.kind === 'value' ? { title: visible(shown.detail) } : {})}
+      title={visible(shown.kind === 'value' ? shown.detail : `${shown.why} ${shown.whatToDo}`.trim())}
       onClick={() => host.act({ kind: 'show', target })}
     >
       <span class="tile-title">{visible(title)}</span>

@@ -23,6 +23,8 @@ const usualManager = 'kubectl';
 
 /** Asks a cluster about objects of files. Nothing is changed: what would change is found by dry runs. */
 export interface Comparer {
+  /** Throws a {@link SourceError} when the API server cannot be asked at all: then no object needs to be tried. */
+  reach(signal: AbortSignal): Promise<void>;
   /** Never rejects but for mistakes of ours and when the signal says so: what cannot be told is said. */
   compare(file: FileObject, signal: AbortSignal): Promise<Comparison>;
 }
@@ -42,6 +44,14 @@ export function createComparer(client: KubeClient): Comparer {
   }
 
   return {
+    async reach(signal) {
+      try {
+        await kindsOf('v1', signal);
+      } catch (error) {
+        // Who may not see the kinds of one version may still see others.
+        if (!(error instanceof SourceError) || error.kind !== 'denied') throw error;
+      }
+    },
     async compare({ ref, object }, signal) {
       const what = `${ref.kind} ${ref.name}`;
       try {

@@ -170,13 +170,21 @@ export function asSourceError(error: unknown, what: string, redact: (text: strin
   const code = (inner as { readonly code?: unknown } | null)?.code;
   if (typeof code === 'string') {
     const words = networkWords[code];
-    if (words !== undefined) return new SourceError('unreachable', `${what}: ${words}`);
+    if (words !== undefined) return new SourceError('unreachable', `${what}: ${words}${placeOf(inner)}`);
   }
   const message = inner instanceof Error ? inner.message : String(inner);
   if (inner instanceof Error && (inner.name === 'AbortError' || message === 'cancelled'))
     return new SourceError('cancelled', `${what}: cancelled`);
   const isNetwork = typeof code === 'string' && /^(E[A-Z]+|HPE_|ERR_(SSL|TLS|SOCKET|HTTP)|CERT_)/.test(code);
   return new SourceError(isNetwork ? 'unreachable' : 'failed', `${what}: ${firstLine(redact(message))}`);
+}
+
+/** Where a connection was to go, as Node puts it on the error: ` (10.0.0.1:443)`, ` (name.example)`, or nothing. */
+function placeOf(error: unknown): string {
+  const { address, hostname, port } = error as Readonly<Record<string, unknown>>;
+  const host = typeof address === 'string' ? address : hostname;
+  if (typeof host !== 'string') return '';
+  return typeof port === 'number' ? ` (${host.includes(':') ? `[${host}]` : host}:${port})` : ` (${host})`;
 }
 
 /** Words of others, cut to one line of a length that fits into a message. */

@@ -56,6 +56,7 @@ export async function diffCommand(command: DiffCommand, host: Host): Promise<num
     const client = await cluster.world.client();
     const namespace = command.namespace ?? client.context.namespace;
     const comparer = createComparer(client);
+    if (candidates.length > 0) await comparer.reach(signal);
     const compared = await mapLimited(candidates, atOnce, async (candidate): Promise<ComparedObject> => {
       const comparison = await compare(comparer, candidate, namespace, signal);
       return { comparison, ...told(workspace, configFor, candidate, comparison, host) };

@@ -66,7 +66,10 @@ function namesModelServing(resource: Resource): boolean {
   const spec = mapIn(resource.root, 'spec');
   return ['scaleTargetRef', 'metrics', 'triggers'].some((key) => {
     const entry = entryOf(spec, key);
-    return entry !== undefined && servingWords.test(resource.placed.document.text.slice(entry.value.start, entry.value.end));
+    return (
+      entry !== undefined &&
+      servingWords.test(resource.placed.document.text.slice(entry.value.start, entry.value.end))
+    );
   });
 }
 

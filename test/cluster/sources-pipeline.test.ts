@@ -8,12 +8,13 @@ import { connectCluster, type Cluster } from '../../server/src/sources/cluster';
 import { createCollector, type Collector } from '../../server/src/sources/collect';
 import { prometheusSource } from '../../server/src/sources/prometheus';
 import { Workspace } from '../../server/src/workspace/workspace';
-import type { Api, JsonObject, KubeObject } from './lab/api';
-import { engineExposition, startExporter, type Exporter } from './lab/exporter';
+import type { Api, KubeObject } from './lab/api';
+import type { Exporter } from './lab/exporter';
 import { apply } from './lab/manifest';
 import { trouble } from './lab/nodes-and-pods';
 import { useLab, type Lab } from './lab/use';
 import { waitFor } from './lab/wait';
+import { queueExporter, queuePipeline, removePool } from './queue-pipeline';
 
 /**
  * What the panel says while a queue of 40 makes four pods on four new nodes: the numbers, the formula, why pods wait, what
@@ -35,18 +36,7 @@ before(async () => {
   lab = useLab();
   api = lab.admin;
   namespace = await lab.namespace('panel');
-  let first: string | undefined;
-  exporter = await startExporter(0, (address) => {
-    first ??= address;
-    return engineExposition({
-      model: 'Qwen/Qwen2.5-7B-Instruct',
-      running: 8,
-      waiting: address === first ? 40 : 0,
-      kvCacheUsage: 0.95,
-      finished: 100,
-      timesToFirstToken: [0.2, 0.4],
-    });
-  });
+  exporter = await queueExporter(() => 40);
   cluster = connectCluster({ kubeconfig: lab.state.kubeconfigs.admin, env: {} });
   collector = createCollector({
     sources: [
@@ -65,94 +55,9 @@ after(async () => {
   await collector.dispose();
   await cluster.dispose();
   await lab.close();
-  await api.delete(`/apis/karpenter.sh/v1/nodepools/${pool}`);
-  const claims = `/apis/karpenter.sh/v1/nodeclaims?labelSelector=${encodeURIComponent(`karpenter.sh/nodepool=${pool}`)}`;
-  await waitFor(
-    'Karpenter takes its nodes away',
-    async () => ((await api.list(claims)).length === 0 ? true : undefined),
-    longMs,
-  );
+  await removePool(api, pool);
   await exporter.close();
 });
-
-function manifests(): readonly JsonObject[] {
-  const labels = { app };
-  return [
-    {
-      apiVersion: 'karpenter.sh/v1',
-      kind: 'NodePool',
-      metadata: { name: pool },
-      spec: {
-        limits: { 'nvidia.com/gpu': '8' },
-        disruption: {
-          consolidationPolicy: 'WhenEmpty',
-          consolidateAfter: '1s',
-          budgets: [{ nodes: '100%' }],
-        },
-        template: {
-          spec: {
-            nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
-            taints: [{ key: 'nvidia.com/gpu', effect: 'NoSchedule' }],
-            requirements: [
-              { key: 'karpenter.k8s.aws/instance-gpu-name', operator: 'In', values: ['a10g', 'l4'] },
-              { key: 'karpenter.k8s.aws/instance-gpu-count', operator: 'In', values: ['1'] },
-              { key: 'karpenter.sh/capacity-type', operator: 'In', values: ['on-demand'] },
-            ],
-          },
-        },
-      },
-    },
-    {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name: app, namespace },
-      spec: {
-        selector: { matchLabels: labels },
-        template: {
-          metadata: {
-            labels,
-            annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/port': String(exporter.port) },
-          },
-          spec: {
-            terminationGracePeriodSeconds: 0,
-            containers: [
-              {
-                name: 'vllm',
-                image: 'vllm/vllm-openai:v0.11.0',
-                resources: {
-                  requests: { cpu: '2', memory: '8Gi' },
-                  limits: { memory: '8Gi', 'nvidia.com/gpu': '1' },
-                },
-              },
-            ],
-          },
-        },
-      },
-    },
-    {
-      apiVersion: 'keda.sh/v1alpha1',
-      kind: 'ScaledObject',
-      metadata: { name: app, namespace },
-      spec: {
-        scaleTargetRef: { name: app },
-        pollingInterval: 1,
-        minReplicaCount: 1,
-        maxReplicaCount: 4,
-        triggers: [
-          {
-            type: 'prometheus',
-            metadata: {
-              serverAddress: lab.state.prometheus,
-              query: `sum(vllm:num_requests_waiting{namespace="${namespace}"})`,
-              threshold: '10',
-              ignoreNullValues: 'false',
-            },
-          },
-        ],
-      },
-    },
-  ];
-}
 
 async function panel(): Promise<PanelModel> {
   const want: Want = {
@@ -175,7 +80,16 @@ test('the panel of the ScaledObject, from the queue to four ready pods, and an O
     context.skip('without a network of its own nobody answers for pods');
     return;
   }
-  for (const object of manifests()) await apply(api, JSON.stringify(object), namespace);
+  const objects = queuePipeline({
+    namespace,
+    app,
+    pool,
+    port: exporter.port,
+    prometheus: lab.state.prometheus,
+    capacityTypes: ['on-demand'],
+    leaveAtOnce: false,
+  });
+  for (const object of objects) await apply(api, JSON.stringify(object), namespace);
   const seen = { formula: '', pending: '', claims: '', queue: '' };
   const done = await waitFor(
     'four pods are ready, and everything on the way was to be seen',

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { CodeLens } from 'vscode-languageserver-protocol/node';
 import { CodeLensRefreshRequest, CodeLensRequest } from 'vscode-languageserver-protocol/node';
 import type { LiveReader, LiveSources, LiveTarget } from '../../server/src/lsp/live-reader';
-import type { LiveSnapshot } from '../../server/src/live/snapshot';
+import type { LiveSnapshot, SourceStatus } from '../../server/src/live/snapshot';
 import type { Want } from '../../server/src/live/want';
 import type {
   PanelBaseline,
@@ -77,7 +77,8 @@ function snapshotOf(want: Want, ready: number): LiveSnapshot {
     },
   ];
   const text = JSON.stringify({ object: { kind, name, namespace }, cluster: { pods }, measurements });
-  return { ...liveFixture(text, 'test'), want, refresh: 15_000 };
+  const sources: readonly SourceStatus[] = [{ source: 'cloudwatch', state: 'ok', problems: [] }];
+  return { ...liveFixture(text, 'test'), want, sources, refresh: 15_000 };
 }
 
 /** A read that waits for its answer. */
@@ -392,6 +393,31 @@ describe('the session of the panel', () => {
       played.reads.map(({ logsQuery }) => logsQuery),
       [undefined, 'slow-requests', undefined],
     );
+    await client.stop();
+  });
+
+  test('a query of the logs can be taken back, and nothing else with it', async () => {
+    const played = play();
+    const { client, session, state } = await open(played);
+    await session();
+    await until('a read', () => played.reads.length === 1);
+    played.answer(1);
+    const actionOf = async (reading: boolean): Promise<string | undefined> => {
+      const { model } = await state('model', (each) => each.reading === reading);
+      assert.ok(model.logs.kind === 'shown', 'the queries are shown');
+      return model.logs.value.queries.find(({ id }) => id === 'slow-requests')?.run.intent.kind;
+    };
+    assert.equal(await actionOf(false), 'run-logs-query');
+    await client.connection.sendNotification(panelRefreshNotification, { logsQuery: 'slow-requests' });
+    await until('the query', () => played.reads.length === 2);
+    assert.equal(await actionOf(true), 'cancel-logs-query');
+    // Asked for twice, it runs once.
+    await client.connection.sendNotification(panelRefreshNotification, { logsQuery: 'slow-requests' });
+    await client.connection.sendNotification(panelRefreshNotification, { cancelLogsQuery: 'slow-requests' });
+    assert.equal(await actionOf(false), 'run-logs-query');
+    assert.equal(played.reads.length, 2);
+    assert.equal(played.watching, 1, 'the panel still follows the cluster');
+    assert.doesNotMatch(JSON.stringify(client.logs), /aborted|cancelled/, 'no failure is told');
     await client.stop();
   });
 

@@ -88,6 +88,7 @@ describe('what the page asks for', () => {
       { type: 'intent', intent: { kind: 'open-settings', setting: 'terminal.integrated.shell' } },
       { type: 'intent', intent: { kind: 'open-log', pod: 'x' } },
       { type: 'intent', intent: { kind: 'run-logs-query', query: 'drop' } },
+      { type: 'intent', intent: { kind: 'cancel-logs-query' } },
       { type: 'intent', intent: { kind: 'configure-source', source: 'ftp' } },
       { type: 'intent', intent: { kind: 'terminal', command: ['rm'] } },
     ])

@@ -492,6 +492,38 @@ describe('triage', () => {
   });
 });
 
+describe('queries of the logs', () => {
+  const queries = (['latency-percentiles', 'slow-requests', 'tokens-and-cost'] as const).map((id) => ({
+    id,
+    query: `fields ${id}`,
+    running: id === 'tokens-and-cost',
+  }));
+  const { logs } = build(
+    {
+      sources: [{ source: 'cloudwatch', state: 'ok', problems: [] }],
+      logsQueries: [
+        { id: 'slow-requests', answer: absent('denied', '403: logs:StartQuery', { remedy: 'Allow it' }) },
+      ],
+    },
+    { logsQueries: queries },
+  );
+  const [never, failed, running] = shown(logs).queries;
+
+  test('one that failed says why, the others do not', () => {
+    assert.ok(failed?.result.kind === 'empty' && never?.result.kind === 'empty');
+    assert.equal(failed.result.why, '403: logs:StartQuery');
+    assert.equal(failed.result.whatToDo, 'Allow it');
+    assert.equal(never.result.why, 'It has not been run');
+  });
+
+  test('one that runs can be cancelled', () => {
+    assert.deepEqual(running?.run, {
+      title: 'Cancel "Tokens and cost"',
+      intent: { kind: 'cancel-logs-query', query: 'tokens-and-cost' },
+    });
+  });
+});
+
 describe('cost', () => {
   test('is the share of the nodes, at list prices', () => {
     const big = node('node-0', {

@@ -72,7 +72,8 @@ function parseIntent(value: unknown): PanelIntent | undefined {
       return isText(value['command']) ? { kind, command: value['command'] } : undefined;
     case 'copy':
       return isText(value['text']) ? { kind, text: value['text'] } : undefined;
-    case 'run-logs-query': {
+    case 'run-logs-query':
+    case 'cancel-logs-query': {
       const query = queries.find((each) => each === value['query']);
       return query && { kind, query };
     }

@@ -196,6 +196,8 @@ export function createLivePanel(
         return void window.setStatusBarMessage('Plimsoll: copied', 3000);
       case 'run-logs-query':
         return refresh({ logsQuery: intent.query });
+      case 'cancel-logs-query':
+        return refresh({ cancelLogsQuery: intent.query });
       case 'save-baseline':
         return saveBaseline();
       case 'clear-baseline':

@@ -105,6 +105,12 @@ export interface SourceAnswer {
   readonly exportedNames?: Part<readonly string[]>;
 }
 
+/** What became of a query of the logs. */
+export interface LogsAnswer {
+  readonly id: LogsQueryId;
+  readonly answer: Part<LogsQueryResult>;
+}
+
 /**
  * All that is known about an object at one time, of all sources. Plain data: it can be stored and sent. What no source
  * said is absent with a reason, or not there; never zero.
@@ -120,8 +126,8 @@ export interface LiveSnapshot {
   readonly measurements: readonly Measurement[];
   readonly series: readonly Series[];
   readonly alarms: Part<readonly CloudAlarm[]>;
-  /** The newest result of each query that was run. */
-  readonly logsQueries: readonly Part<LogsQueryResult>[];
+  /** The newest answer to each query that was run. */
+  readonly logsQueries: readonly LogsAnswer[];
   readonly exportedNames: Part<readonly string[]>;
   /** How often it is read again while it is looked at; what is older than two of these is stale. */
   readonly refresh: Duration;

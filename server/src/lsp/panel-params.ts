@@ -69,7 +69,9 @@ function baselinesOf(value: unknown): Readonly<Record<string, Baseline>> {
 const queries = ['latency-percentiles', 'slow-requests', 'tokens-and-cost'] as const;
 
 export function refreshOf(value: unknown): PanelRefresh {
-  const { logsQuery } = isFields(value) ? value : {};
+  const { logsQuery, cancelLogsQuery } = isFields(value) ? value : {};
+  const cancelled = queries.find((each) => each === cancelLogsQuery);
+  if (cancelled !== undefined) return { cancelLogsQuery: cancelled };
   const query = queries.find((each) => each === logsQuery);
   return query === undefined ? {} : { logsQuery: query };
 }

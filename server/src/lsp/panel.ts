@@ -97,8 +97,8 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
   let isReading = false;
   let nudge: (() => void) | undefined;
   let isDue = false;
-  /** Queries of the logs that run. */
-  let queries = 0;
+  /** Queries of the logs that run, each with what stops it. */
+  const queries = new Map<LogsQueryId, AbortController>();
   let isDisposed = false;
   /** What the last model was made of. */
   let told: readonly unknown[] = [];
@@ -131,6 +131,7 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
       isReading,
       project.generation,
       JSON.stringify(session.baselines),
+      [...queries.keys()].join(),
     ];
     if (made.every((each, index) => each === told[index])) return;
     told = made;
@@ -152,6 +153,7 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
       logsQueries: (['latency-percentiles', 'slow-requests', 'tokens-and-cost'] as const).map((id) => ({
         id,
         query: logsQuery(id, selection),
+        running: queries.has(id),
       })),
     });
   }
@@ -310,7 +312,7 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
         const known = following?.snapshot;
         if (known === undefined || isPartial(known)) show(part);
       });
-      isReading = queries > 0;
+      isReading = queries.size > 0;
       show(snapshot);
     } catch (error) {
       isReading = false;
@@ -322,9 +324,11 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
 
   /** A query of the logs takes up to minutes; everything else is read meanwhile. */
   async function runQuery(logsQuery: LogsQueryId): Promise<void> {
-    const [about, from, signal] = [following, reader, reading?.signal];
-    if (about === undefined || from === undefined || signal === undefined) return;
-    queries += 1;
+    const [about, from, looking] = [following, reader, reading?.signal];
+    if (about === undefined || from === undefined || looking === undefined || queries.has(logsQuery)) return;
+    const running = new AbortController();
+    const signal = AbortSignal.any([looking, running.signal]);
+    queries.set(logsQuery, running);
     isReading = true;
     tellModel();
     try {
@@ -334,9 +338,9 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
-      queries -= 1;
-      if (!signal.aborted) {
-        isReading = queries > 0;
+      queries.delete(logsQuery);
+      if (!looking.aborted) {
+        isReading = queries.size > 0;
         tellModel();
       }
     }
@@ -381,8 +385,12 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
   connection.onNotification(
     panelRefreshNotification,
     guard.notification(panelRefreshNotification, (params: unknown) => {
-      const { logsQuery: query } = refreshOf(params);
+      const { logsQuery: query, cancelLogsQuery } = refreshOf(params);
       if (query !== undefined) return runQuery(query);
+      if (cancelLogsQuery !== undefined) {
+        queries.get(cancelLogsQuery)?.abort(new Error('cancelled'));
+        return undefined;
+      }
       if (following?.snapshot !== undefined && reading !== undefined) {
         isReading = true;
         tellModel();

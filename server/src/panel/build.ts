@@ -16,7 +16,6 @@ import { limitOf } from '../live/verdict/condition';
 import { verdictOf } from '../live/verdict/verdict';
 import type { MetricId } from '../live/vocabulary';
 import { ranges } from '../live/want';
-import type { LogsQueryId } from '../live/want';
 import type { Workspace } from '../workspace/workspace';
 import { chartGroups } from './charts';
 import type { ChartOptions } from './charts';
@@ -38,6 +37,7 @@ import {
   costSection,
   findingsSection,
   logsSection,
+  type LogsQueryOption,
   readinessSection,
   triageSection,
 } from './sections';
@@ -55,8 +55,7 @@ export interface PanelOptions {
   readonly baseline?: Baseline | undefined;
   readonly thresholds?: Thresholds;
   readonly spotPriceFactor?: number;
-  /** Texts of the queries that can be run. */
-  readonly logsQueries?: readonly { readonly id: LogsQueryId; readonly query: string }[];
+  readonly logsQueries?: readonly LogsQueryOption[];
 }
 
 /** How far back a killed container is triaged, beside those that still crash: the range, and at least an hour. */

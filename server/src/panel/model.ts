@@ -86,6 +86,7 @@ export type Intent =
   | { readonly kind: 'show'; readonly target: string }
   | { readonly kind: 'copy'; readonly text: string }
   | { readonly kind: 'run-logs-query'; readonly query: LogsQueryId }
+  | { readonly kind: 'cancel-logs-query'; readonly query: LogsQueryId }
   | { readonly kind: 'save-baseline' }
   | { readonly kind: 'clear-baseline' }
   | { readonly kind: 'configure-source'; readonly source: SourceId }
@@ -406,6 +407,7 @@ export interface LogsQueryView {
   readonly query: string;
   /** `Runs on request; about $0.005 per GB scanned`. */
   readonly costNote: string;
+  /** Runs it, or cancels it while it runs. */
   readonly run: Action;
   readonly result: Section<Table>;
 }

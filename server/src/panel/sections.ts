@@ -433,9 +433,16 @@ const queryTitles: Readonly<Record<LogsQueryId, string>> = {
   'tokens-and-cost': 'Tokens and cost',
 };
 
+/** A query that can be run, with the text that it has for the workload. */
+export interface LogsQueryOption {
+  readonly id: LogsQueryId;
+  readonly query: string;
+  readonly running: boolean;
+}
+
 export function logsSection(
   readings: Readings,
-  queries: readonly { readonly id: LogsQueryId; readonly query: string }[],
+  queries: readonly LogsQueryOption[],
   now: Instant,
 ): Section<LogsView> {
   const { sources, logsQueries, context } = readings.snapshot;
@@ -449,21 +456,26 @@ export function logsSection(
   const ids = Object.keys(queryTitles) as readonly LogsQueryId[];
   return section({
     queries: ids.map((id): LogsQueryView => {
-      const known = logsQueries.find((part) => part.kind === 'known' && part.value.id === id);
-      const failed = logsQueries.find((part) => part.kind === 'absent');
-      const result = known?.kind === 'known' ? known.value : undefined;
+      const answer = logsQueries.find((one) => one.id === id)?.answer;
+      const option = queries.find((one) => one.id === id);
+      const title = queryTitles[id];
       return {
         id,
-        title: queryTitles[id],
-        query: result?.query ?? queries.find((one) => one.id === id)?.query ?? '',
+        title,
+        query: (answer?.kind === 'known' ? answer.value.query : option?.query) ?? '',
         costNote: 'Runs on request only; $0.005 for each GB that it scans (us-east-1)',
-        run: { title: `Run "${queryTitles[id]}"`, intent: { kind: 'run-logs-query', query: id } },
+        run:
+          option?.running === true
+            ? { title: `Cancel "${title}"`, intent: { kind: 'cancel-logs-query', query: id } }
+            : { title: `Run "${title}"`, intent: { kind: 'run-logs-query', query: id } },
         result:
-          result !== undefined
-            ? resultTable(result, now)
-            : failed?.kind === 'absent' && readings.snapshot.want.logsQuery === id
-              ? emptyOf(failed)
-              : empty('It has not been run', 'Run it', 'info'),
+          option?.running === true
+            ? empty('It is running, for minutes at the longest', '', 'info')
+            : answer === undefined
+              ? empty('It has not been run', 'Run it', 'info')
+              : answer.kind === 'known'
+                ? resultTable(answer.value, now)
+                : emptyOf(answer),
       };
     }),
   });

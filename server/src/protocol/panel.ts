@@ -111,11 +111,12 @@ export interface PanelNamespaces {
   readonly problem?: string;
 }
 
-/** Client to server, notification: reads now. With a query, runs that too. */
+/** Client to server, notification: reads now; or runs a query of the logs, or takes one back. */
 export const panelRefreshNotification = 'plimsoll/panel/refresh';
 
 export interface PanelRefresh {
   readonly logsQuery?: LogsQueryId;
+  readonly cancelLogsQuery?: LogsQueryId;
 }
 
 /** Client to server, request: the present window as a baseline, for the client to store. */

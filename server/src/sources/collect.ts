@@ -314,7 +314,7 @@ function assemble(
     measurements: answers.flatMap((answer) => answer.measurements ?? []),
     series: want.history ? [...series, ...memory.tracks.series(series, now, refresh)] : series,
     alarms: of('cloudwatch')?.alarms ?? whyAbsent('cloudwatch', statuses),
-    logsQueries: [...memory.logs.values()],
+    logsQueries: [...memory.logs].map(([id, answer]) => ({ id, answer })),
     exportedNames: of('engine-metrics')?.exportedNames ?? whyAbsent('engine-metrics', statuses),
     refresh,
   };

@@ -19,7 +19,7 @@ export interface ImmutableDifference {
  */
 type Comparing = 'whole' | 'written';
 
-interface ImmutableField {
+export interface ImmutableField {
   readonly path: readonly string[];
   readonly comparing: Comparing;
   /** When the field may be changed after all. */
@@ -39,7 +39,7 @@ const isUnbound = (live: unknown): boolean => plainIn(live, 'status', 'phase') !
  * (https://github.com/kubernetes/kubernetes/tree/release-1.33/pkg/apis, `Validate...Update` of each group) and the rules
  * of Karpenter's definitions (https://karpenter.sh/docs/concepts/nodepools/).
  */
-const fields: Readonly<Record<string, readonly ImmutableField[]>> = {
+export const immutableFields: Readonly<Record<string, readonly ImmutableField[]>> = {
   'apps/Deployment': [whole('spec', 'selector')],
   'apps/ReplicaSet': [whole('spec', 'selector')],
   'apps/DaemonSet': [whole('spec', 'selector')],
@@ -86,14 +86,14 @@ const fields: Readonly<Record<string, readonly ImmutableField[]>> = {
 };
 
 /** Kinds with fields that cannot be changed. */
-export const kindsWithImmutableFields: readonly string[] = Object.keys(fields).map((key) =>
+export const kindsWithImmutableFields: readonly string[] = Object.keys(immutableFields).map((key) =>
   key.slice(key.indexOf('/') + 1),
 );
 
 /** Fields of a file that the object in the cluster has otherwise, and that no update can change. */
 export function immutableDifferences(resource: Resource, live: unknown): readonly ImmutableDifference[] {
   const { root } = resource;
-  const found = (fields[`${resource.group}/${resource.kind}`] ?? []).flatMap(
+  const found = (immutableFields[`${resource.group}/${resource.kind}`] ?? []).flatMap(
     ({ path, comparing, unless }): readonly ImmutableDifference[] => {
       const entry = entryAt(root, path);
       if (entry === undefined || isNull(entry.value) || unless?.(live) === true) return [];

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeTree } from './tree';
 
 /**
- * The bundled CLI on a generated tree, as whole processes, in turn with a peer: a script that only walks the tree and
- * parses every document with the `yaml` package, which is the least that a linter on top of it would take.
+ * The bundled CLI on a generated tree, as whole processes, in turn with peers: a script that only walks the tree and
+ * parses every document with the `yaml` package, which is the least that a linter on top of it would take; and
+ * kube-score, a linter in Go, where it is on PATH (`go install github.com/zegl/kube-score/cmd/kube-score@v1.20.0`).
  *
  * `npx tsx bench/cli.ts [FILES]`, default 5,000.
  */
@@ -29,6 +30,23 @@ process.stdout.write(String(count));
 interface Run {
   readonly seconds: number;
   readonly mebibytes: number;
+}
+
+/** The whole tree in one process of kube-score; `undefined` where there is none. GNU time tells what it took. */
+function runKubeScore(tree: string): Run | undefined {
+  const files = readdirSync(tree, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.ya?ml$/.test(name))
+    .map((name) => join(tree, name));
+  const started = performance.now();
+  const { status, error, stderr } = spawnSync(
+    '/usr/bin/time',
+    ['-f', '%M', 'kube-score', 'score', '--output-format', 'json', ...files],
+    { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' },
+  );
+  const seconds = (performance.now() - started) / 1000;
+  // 127: there is no kube-score; 1: it has found something.
+  if (error !== undefined || status === null || status > 1) return undefined;
+  return { seconds, mebibytes: Number(stderr.trim().split('\n').at(-1)) / 1024 };
 }
 
 /** One process, timed from outside; its own report of the largest resident set comes over a file descriptor. */
@@ -83,21 +101,29 @@ function main(files: number): number {
   const ours: Run[] = [];
   const theirs: Run[] = [];
   const version: Run[] = [];
+  const kubeScore: Run[] = [];
   for (let round = 0; round <= rounds; round++) {
     const a = run([cli, 'lint', '--format', 'json', tree]);
     const b = run([script, tree]);
     const c = run([cli, '--version']);
+    const d = runKubeScore(tree);
     // The first round fills the file cache.
     if (round === 0) continue;
     ours.push(a);
     theirs.push(b);
     version.push(c);
+    if (d !== undefined) kubeScore.push(d);
   }
   show('plimsoll lint', ours);
   show('yaml, parsing alone', theirs);
   show('plimsoll --version', version);
-  const ratio = median(theirs.map((each, index) => each.seconds / (ours[index]?.seconds ?? Number.NaN)));
-  process.stdout.write(`plimsoll lint is ${ratio.toFixed(1)} times as fast\n`);
+  const ratioTo = (peer: readonly Run[]): string =>
+    median(peer.map((each, index) => each.seconds / (ours[index]?.seconds ?? Number.NaN))).toFixed(1);
+  process.stdout.write(`plimsoll lint is ${ratioTo(theirs)} times as fast as parsing alone\n`);
+  if (kubeScore.length > 0) {
+    show('kube-score', kubeScore);
+    process.stdout.write(`plimsoll lint is ${ratioTo(kubeScore)} times as fast as kube-score\n`);
+  }
   return 0;
 }
 

@@ -53,6 +53,20 @@ test('Llama 3.1 8B with its own length on an A10G: vLLM refuses, and the largest
   assert.ok(Math.abs(tokens - 37696) < 0.1 * 37696, `${tokens} tokens`);
 });
 
+test('what the engine is told to fill, and a smaller cache, count', async () => {
+  const argv = ['meta-llama/Llama-3.1-8B-Instruct', '--gpu', 'a10g', '--max-model-len', '8192'];
+  const usual = await answer('/', argv);
+  const more = await answer('/', [...argv, '--gpu-memory-utilization', '0.95']);
+  const half = await answer('/', [...argv, '--kv-cache-dtype', 'fp8']);
+  const gained = (more.kvAvailable?.expected ?? 0) - (usual.kvAvailable?.expected ?? 0);
+  // 22.1 GiB to fill: from the default of vLLM, 0.9 to 0.92 by its version.
+  assert.ok(gained > 0.6 * GiB && gained < 1.2 * GiB, `${gained / GiB} GiB more`);
+  assert.equal(half.kvPerToken?.expected, 65536);
+  const { code, stderr } = await plimsoll('/', ['size', ...argv, '--gpu-memory-utilization', '95']);
+  assert.equal(code, 2);
+  assert.match(stderr, /--gpu-memory-utilization takes a share above 0 and up to 1; got "95"/);
+});
+
 test('JSON has every size as low, expected and high in bytes', async () => {
   const found = await answer('/', [
     'meta-llama/Llama-3.1-8B-Instruct',

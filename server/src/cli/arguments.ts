@@ -46,6 +46,9 @@ export interface SizeCommand {
   readonly quantization: string | undefined;
   /** Tokens. */
   readonly maxModelLen: number | undefined;
+  /** A share of the memory of each GPU. */
+  readonly utilization: number | undefined;
+  readonly kvCacheDtype: string | undefined;
   readonly format: 'text' | 'json';
 }
 
@@ -208,6 +211,9 @@ Options:
   --dtype <type>            auto, bfloat16, float16 or float32
   --quantization <method>   Quantise the weights: awq, gptq, fp8, bitsandbytes, ... (default: what the model's name says)
   --max-model-len <n>       Longest request in tokens, also 32k (default: the model's own maximum)
+  --gpu-memory-utilization <share>
+                            How much of each GPU the engine fills, 0 to 1 (default: the engine's own)
+  --kv-cache-dtype <type>   auto, or fp8 for half of it
   --format <format>         text (default) or json
 
 In JSON all sizes are {low, expected, high} in bytes: weights of the whole model; weightsPerGpu, kvPerToken and
@@ -454,6 +460,9 @@ function parseBaseline(args: readonly string[]): Command {
 /** Types that `--dtype` of the engines takes. */
 const dtypes = ['auto', 'bfloat16', 'float16', 'half', 'float32', 'float'] as const;
 
+/** Types that `--kv-cache-dtype` of vLLM takes. */
+const kvDtypes = ['auto', 'bfloat16', 'float16', 'fp8', 'fp8_e4m3', 'fp8_e5m2', 'int8'] as const;
+
 function parseSize(args: readonly string[]): Command {
   const { values, positionals } = parse(args, {
     file: { type: 'string', short: 'f', multiple: true },
@@ -463,6 +472,8 @@ function parseSize(args: readonly string[]): Command {
     dtype: { type: 'string' },
     quantization: { type: 'string' },
     'max-model-len': { type: 'string' },
+    'gpu-memory-utilization': { type: 'string' },
+    'kv-cache-dtype': { type: 'string' },
     format: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   });
@@ -481,6 +492,10 @@ function parseSize(args: readonly string[]): Command {
   if (written !== undefined && !/^[1-9]\d{0,3}$/.test(written))
     throw new UsageError(`--tp takes a whole number of GPUs; got "${written}"`);
   const { dtype } = values;
+  const share = values['gpu-memory-utilization'];
+  if (share !== undefined && !(Number(share) > 0 && Number(share) <= 1))
+    throw new UsageError(`--gpu-memory-utilization takes a share above 0 and up to 1; got "${share}"`);
+  const kvCacheDtype = values['kv-cache-dtype'];
   return {
     command: 'size',
     model,
@@ -490,6 +505,8 @@ function parseSize(args: readonly string[]): Command {
     dtype: dtype === undefined ? undefined : oneOf('--dtype', dtype, dtypes),
     quantization: values.quantization,
     maxModelLen: values['max-model-len'] === undefined ? undefined : tokenCount(values['max-model-len']),
+    utilization: share === undefined ? undefined : Number(share),
+    kvCacheDtype: kvCacheDtype === undefined ? undefined : oneOf('--kv-cache-dtype', kvCacheDtype, kvDtypes),
     format: oneOf('--format', values.format ?? 'text', ['text', 'json'] as const),
   };
 }

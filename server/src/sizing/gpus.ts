@@ -401,7 +401,7 @@ const byName: ReadonlyMap<string, Gpu> = new Map(
 
 /** A GPU by the value of a Karpenter label or a common name, `a10g`, `H100 80GB`, `NVIDIA L40S`. */
 export function findGpu(name: string): Gpu | undefined {
-  return byName.get(normalise(name));
+  return byName.get(normalise(name)) ?? byName.get(`${normalise(name)}gb`);
 }
 
 /** The GPU that a free text names, `RTX 2080Ti 22GB x4`, `H20 96GB x8, DP8`; the longest known name wins. */

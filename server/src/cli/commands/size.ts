@@ -13,7 +13,7 @@ import { servingIn, serversOf } from '../../rules/model/servings';
 import { precisionOption, type Serving } from '../../sizing/from-manifest';
 import { gpuOfInstance } from '../../sizing/gpu-choices';
 import { findGpu, gpus, type Gpu } from '../../sizing/gpus';
-import type { ServingConfig } from '../../sizing/memory/estimate';
+import { kvElementBytesOf, type ServingConfig } from '../../sizing/memory/estimate';
 import { describeParameters } from '../../sizing/memory/loaded-weights';
 import { modelCatalogue } from '../../sizing/models/catalogue';
 import { identifyModel } from '../../sizing/models/identify';
@@ -70,6 +70,8 @@ function overrides(command: SizeCommand): Partial<ServingConfig> {
     ...(quantization === undefined ? {} : { quantization }),
     ...(command.tensorParallel === undefined ? {} : { tensorParallel: command.tensorParallel }),
     ...(command.maxModelLen === undefined ? {} : { maxModelLen: command.maxModelLen }),
+    ...(command.utilization === undefined ? {} : { utilization: command.utilization }),
+    ...(command.kvCacheDtype === undefined ? {} : { kvElementBytes: kvElementBytesOf(command.kvCacheDtype) }),
     ...(command.gpu === undefined ? {} : { gpu: gpuNamed(command.gpu) }),
   };
 }

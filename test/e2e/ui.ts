@@ -42,14 +42,24 @@ export async function act(page: Page, prefix: string, request: Request): Promise
   }
 }
 
-/** Runs a command from the palette, by its whole title. */
+/**
+ * Runs a command from the palette, by its whole title. The palette lists what there was when it was opened: while
+ * extensions are still being loaded it is opened again.
+ */
 export async function runCommand(page: Page, title: string): Promise<void> {
-  await page.keyboard.press('F1');
-  await page.locator('.quick-input-widget input').first().waitFor({ timeout: 10_000 });
-  await page.keyboard.type(title);
   const rows = page.locator('.quick-input-list .monaco-list-row');
   const named = rows.filter({ has: page.locator('.label-name', { hasText: exactly(title) }) });
-  await named.first().click({ timeout: 10_000 });
+  for (let opened = 1; ; opened++) {
+    await page.keyboard.press('F1');
+    await page.locator('.quick-input-widget input').first().waitFor({ timeout: 10_000 });
+    await page.keyboard.type(title);
+    try {
+      return await named.first().click({ timeout: 5_000 });
+    } catch (error) {
+      if (opened === 4) throw error;
+      await page.keyboard.press('Escape');
+    }
+  }
 }
 
 function exactly(text: string): RegExp {

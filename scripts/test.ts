@@ -48,8 +48,8 @@ function main(paths: readonly string[]): number {
       'tsx',
       '--test',
       '--test-reporter=spec',
-      // Its own choice leaves one processor idle, which of two is half of them.
-      `--test-concurrency=${availableParallelism()}`,
+      // Its own choice leaves one processor idle, which of two is half of them; and some tests wait for a clock.
+      `--test-concurrency=${availableParallelism() + 1}`,
       ...run,
     ],
     {
@@ -63,8 +63,8 @@ function main(paths: readonly string[]): number {
 /** Loading the product takes a process longer than most files take: so many share one. */
 const FILES_IN_BATCH = 12;
 
-/** Files whose tests watch what the process does, or start threads and programs beside which nothing else is to run. */
-const alone = /^test\/(protocol|sources|cli)\/|package\.test|hygiene|corpus/;
+/** Files whose tests change what a process keeps, or start threads and programs beside which nothing else is to run. */
+const alone = /^test\/protocol\/(bundle|catalogue)|threads\.test|package\.test|hygiene|corpus/;
 
 /**
  * Writes files that each load many test files into one process. Their tests keep their own places in the report.

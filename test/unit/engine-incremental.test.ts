@@ -40,8 +40,11 @@ function compare(folder: string): number {
   let workspace = Workspace.empty.withAll(filesBelow(folder));
   lint(workspace, configFor);
   let compared = 0;
-  for (const file of [...workspace.files.values()]) {
-    for (const [what, edit] of edits) {
+  const files = [...workspace.files.values()];
+  for (const [index, file] of files.entries()) {
+    // Of many files, each gets some of the edits, and together they get all.
+    const own = edits.filter((_, at) => files.length <= 6 || (at + index) % 3 === 0);
+    for (const [what, edit] of own) {
       const text = edit(file.text);
       if (text === file.text) continue;
       workspace = workspace.with(parseFile(file.uri, text, workspace.files.get(file.uri)));

@@ -379,9 +379,13 @@ async function karpenters(cases: readonly Case[]): Promise<ReadonlyMap<string, D
   return decided;
 }
 
-/** The conditions of the lab: these types and no others, these zones, these prices, an API server that adds no toleration. */
+/**
+ * The conditions of the lab: these types and no others, of which no real node was seen, these zones, these prices, an API
+ * server that adds no toleration.
+ */
 const conditions: FitOptions = {
   closed: true,
+  discoveredMemory: false,
   zones,
   spotPriceFactor: spotShare,
   extendedResourceToleration: false,

@@ -48,7 +48,8 @@ export interface Want {
   readonly logsQuery?: LogsQueryId;
 }
 
-export type LogsQueryId = 'latency-percentiles' | 'slow-requests' | 'tokens-and-cost';
+export const logsQueryIds = ['latency-percentiles', 'slow-requests', 'tokens-and-cost'] as const;
+export type LogsQueryId = (typeof logsQueryIds)[number];
 
 /** Identity of what a snapshot is about, to match answers with questions. */
 export function wantKey({ object, range }: Pick<Want, 'object' | 'range'>): string {

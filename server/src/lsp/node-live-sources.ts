@@ -8,7 +8,7 @@ import type { ApplicationMetric } from '../sources/cloudwatch-queries';
 import { connectCluster, type Cluster } from '../sources/cluster';
 import { createCollector } from '../sources/collect';
 import { demoSource } from '../sources/demo';
-import { remedyFor, SourceError } from '../sources/failure';
+import { SourceError, withRemedy } from '../sources/failure';
 import { readContexts, type EksCluster } from '../sources/kubeconfig';
 import type { PrometheusPlace } from '../sources/prometheus-client';
 import { prometheusSource } from '../sources/prometheus';
@@ -50,9 +50,7 @@ async function contextsIn(env: Environment): Promise<PanelContexts> {
     };
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    const remedy = remedyFor(error);
-    const problem = `${error.message}${remedy === undefined ? '' : `. ${remedy}`}`;
-    return { files, contexts: [], problem };
+    return { files, contexts: [], problem: withRemedy(error) };
   }
 }
 

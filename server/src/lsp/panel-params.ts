@@ -1,7 +1,7 @@
 import type { Baseline } from '../live/baseline';
 import { metricIds } from '../live/vocabulary';
 import type { RangeName } from '../live/want';
-import { ranges } from '../live/want';
+import { logsQueryIds, ranges } from '../live/want';
 import type { PanelConnection, PanelRefresh, PanelSession, PanelTextParams } from '../protocol/panel';
 import { InvalidParams } from './guard';
 import { parseSources } from './live-settings';
@@ -66,13 +66,11 @@ function baselinesOf(value: unknown): Readonly<Record<string, Baseline>> {
   return found;
 }
 
-const queries = ['latency-percentiles', 'slow-requests', 'tokens-and-cost'] as const;
-
 export function refreshOf(value: unknown): PanelRefresh {
   const { logsQuery, cancelLogsQuery } = isFields(value) ? value : {};
-  const cancelled = queries.find((each) => each === cancelLogsQuery);
+  const cancelled = logsQueryIds.find((each) => each === cancelLogsQuery);
   if (cancelled !== undefined) return { cancelLogsQuery: cancelled };
-  const query = queries.find((each) => each === logsQuery);
+  const query = logsQueryIds.find((each) => each === logsQuery);
   return query === undefined ? {} : { logsQuery: query };
 }
 

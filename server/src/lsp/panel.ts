@@ -8,7 +8,7 @@ import type { defaultThresholds } from '../live/thresholds';
 import { thresholdsWith } from '../live/thresholds';
 import type { LogsQueryId, Want } from '../live/want';
 import { metricIds } from '../live/vocabulary';
-import { wantKey } from '../live/want';
+import { logsQueryIds, wantKey } from '../live/want';
 import { buildPanelModel } from '../panel/build';
 import type { Empty, PanelModel } from '../panel/model';
 import { workloadOf } from '../panel/places';
@@ -150,7 +150,7 @@ export function createPanelServer(features: PanelFeatures): PanelServer {
       baseline,
       thresholds: thresholdsFor(resource),
       ...spotPrice(resource),
-      logsQueries: (['latency-percentiles', 'slow-requests', 'tokens-and-cost'] as const).map((id) => ({
+      logsQueries: logsQueryIds.map((id) => ({
         id,
         query: logsQuery(id, selection),
         running: queries.has(id),

@@ -458,27 +458,27 @@ export function logsSection(
     queries: ids.map((id): LogsQueryView => {
       const answer = logsQueries.find((one) => one.id === id)?.answer;
       const option = queries.find((one) => one.id === id);
+      const running = option?.running === true;
       const title = queryTitles[id];
       return {
         id,
         title,
         query: (answer?.kind === 'known' ? answer.value.query : option?.query) ?? '',
         costNote: 'Runs on request only; $0.005 for each GB that it scans (us-east-1)',
-        run:
-          option?.running === true
-            ? { title: `Cancel "${title}"`, intent: { kind: 'cancel-logs-query', query: id } }
-            : { title: `Run "${title}"`, intent: { kind: 'run-logs-query', query: id } },
-        result:
-          option?.running === true
-            ? empty('It is running, for minutes at the longest', '', 'info')
-            : answer === undefined
-              ? empty('It has not been run', 'Run it', 'info')
-              : answer.kind === 'known'
-                ? resultTable(answer.value, now)
-                : emptyOf(answer),
+        run: running
+          ? { title: `Cancel "${title}"`, intent: { kind: 'cancel-logs-query', query: id } }
+          : { title: `Run "${title}"`, intent: { kind: 'run-logs-query', query: id } },
+        result: running
+          ? empty('It is running, for minutes at the longest', '', 'info')
+          : answerSection(answer, now),
       };
     }),
   });
+}
+
+function answerSection(answer: Part<LogsQueryResult> | undefined, now: Instant): Section<Table> {
+  if (answer === undefined) return empty('It has not been run', 'Run it', 'info');
+  return answer.kind === 'known' ? resultTable(answer.value, now) : emptyOf(answer);
 }
 
 function resultTable(result: LogsQueryResult, now: Instant): Section<Table> {

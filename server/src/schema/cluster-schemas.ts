@@ -4,13 +4,11 @@ import { gzipSync } from 'node:zlib';
 import { isBuiltInKind } from '../kube/built-in-kinds';
 import { structureOnly, type PublishedKind } from '../structure/open-api';
 import type { Schemas } from '../structure/schemas';
-import { diskSchemas } from './disk-schemas';
+import { diskSchemas, kindsFile, schemaPath } from './disk-schemas';
 import { diskSchemaTexts, type KindName, type SchemaTexts } from './kinds';
 
 /** Where the schemas of a cluster are kept, below a folder of the workspace; laid out as those that are shipped. */
 export const clusterSchemasFolder = '.plimsoll/schemas';
-
-const stamp = 'made-from.json';
 
 export interface ClusterSchemas {
   readonly schemas: Schemas;
@@ -39,17 +37,17 @@ export function writeClusterSchemas(
   const fresh = mkdtempSync(join(dirname(folder), 'schemas-'));
   try {
     for (const { group, version, kind, schema } of kinds) {
-      const place = join(fresh, group === '' ? 'core' : group, version);
-      mkdirSync(place, { recursive: true });
-      const packed = (value: unknown): Buffer => gzipSync(JSON.stringify(value));
-      writeFileSync(join(place, `${kind}.json.gz`), packed(schema));
-      writeFileSync(join(place, `${kind}.structure.json.gz`), packed(structureOnly(schema)));
+      const write = (part: 'structure' | 'full', value: unknown): void =>
+        writeFileSync(schemaPath(fresh, group, version, kind, part), gzipSync(JSON.stringify(value)));
+      mkdirSync(dirname(schemaPath(fresh, group, version, kind, 'full')), { recursive: true });
+      write('full', schema);
+      write('structure', structureOnly(schema));
     }
     const text: Stamp = {
       ...made,
       kinds: kinds.map(({ group, version, kind }) => ({ group, version, kind })),
     };
-    writeFileSync(join(fresh, stamp), `${JSON.stringify(text)}\n`);
+    writeFileSync(join(fresh, kindsFile), `${JSON.stringify(text)}\n`);
     rmSync(folder, { recursive: true, force: true });
     renameSync(fresh, folder);
   } catch (error) {
@@ -62,7 +60,7 @@ export function writeClusterSchemas(
 export function clusterSchemasAbove(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const path = join(at, clusterSchemasFolder);
-    if (existsSync(join(path, stamp))) return path;
+    if (existsSync(join(path, kindsFile))) return path;
     if (dirname(at) === at) return undefined;
   }
 }
@@ -87,7 +85,7 @@ export function readClusterSchemas(folder: string): ClusterSchemas | undefined {
 
 function readStamp(folder: string): Stamp | undefined {
   try {
-    const made = JSON.parse(readFileSync(join(folder, stamp), 'utf8')) as Partial<Stamp>;
+    const made = JSON.parse(readFileSync(join(folder, kindsFile), 'utf8')) as Partial<Stamp>;
     return Array.isArray(made.kinds) && typeof made.date === 'string' ? (made as Stamp) : undefined;
   } catch {
     return undefined;

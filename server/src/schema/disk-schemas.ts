@@ -31,6 +31,21 @@ export function diskSchemas(folder: string): Schemas {
   };
 }
 
+/** The list of the kinds that a folder of schemas has, with what they were made from. */
+export const kindsFile = 'made-from.json';
+
+/** Where a kind stands in a folder of schemas. */
+export function schemaPath(
+  folder: string,
+  group: string,
+  version: string,
+  kind: string,
+  part: 'structure' | 'full',
+): string {
+  const name = part === 'full' ? `${kind}.json.gz` : `${kind}.structure.json.gz`;
+  return join(folder, group === '' ? 'core' : group, version, name);
+}
+
 /** @param part `structure`: what is checked; `full`: with descriptions. */
 export function readSchema(
   folder: string,
@@ -40,10 +55,9 @@ export function readSchema(
   part: 'structure' | 'full',
 ): RootSchema | undefined {
   if (![group || 'core', version, kind].every((name) => plainName.test(name))) return undefined;
-  const name = part === 'full' ? `${kind}.json.gz` : `${kind}.structure.json.gz`;
   let packed: Buffer;
   try {
-    packed = readFileSync(join(folder, group === '' ? 'core' : group, version, name));
+    packed = readFileSync(schemaPath(folder, group, version, kind, part));
   } catch {
     return undefined;
   }

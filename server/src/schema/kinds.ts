@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSchema } from './disk-schemas';
+import { kindsFile, readSchema } from './disk-schemas';
 
 /** A kind as a manifest names it; the core group is empty. */
 export interface KindName {
@@ -44,7 +44,7 @@ export function diskSchemaTexts(folder: string, configSchema: string): SchemaTex
   return {
     kinds() {
       if (kinds === undefined) {
-        const text = readText(join(folder, 'made-from.json'));
+        const text = readText(join(folder, kindsFile));
         const made = text === undefined ? {} : (JSON.parse(text) as { kinds?: readonly KindName[] });
         kinds = made.kinds ?? [];
       }

@@ -9,6 +9,7 @@ import {
 } from '../live/comparison';
 import { problemOf, RefusedError, SourceError } from './failure';
 import { at, isRecord, listAt, textAt } from './json';
+import { pathOfVersion } from './kube-client';
 import type { DryRunPatch, KubeClient, KubeObject, KubeResource } from './kube-client';
 import { withoutSecrets } from './kube-views';
 
@@ -89,7 +90,7 @@ async function compareObject(
       applied = await client.dryRun(resource, scope, patch, signal);
     } catch (error) {
       if (error instanceof RefusedError) {
-        return { state: 'rejected', ref, ...shown(live), rejections: error.refusals };
+        return { state: 'rejected', ref, ...shown(live), rejections: error.rejections };
       }
       // The object itself need not be there: it is the namespace that is not.
       if (error instanceof SourceError && error.kind === 'not-found') {
@@ -175,10 +176,6 @@ async function readKinds(
   const slash = apiVersion.indexOf('/');
   const [group, version] =
     slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
-  const path =
-    group === ''
-      ? `/api/${encodeURIComponent(version)}`
-      : `/apis/${encodeURIComponent(group)}/${encodeURIComponent(version)}`;
   const rule = {
     apiGroup: '',
     resource: `the kinds of ${apiVersion}`,
@@ -186,11 +183,13 @@ async function readKinds(
     namespace: undefined,
   } as const;
   try {
-    return listAt(await client.json(path, rule, signal), 'resources').flatMap((each): KubeResource[] => {
-      const [plural, kind] = [textAt(each, 'name'), textAt(each, 'kind')];
-      if (plural === undefined || kind === undefined || plural.includes('/')) return [];
-      return [{ group, version, plural, kind, namespaced: at(each, 'namespaced') === true }];
-    });
+    return listAt(await client.json(pathOfVersion(group, version), rule, signal), 'resources').flatMap(
+      (each): KubeResource[] => {
+        const [plural, kind] = [textAt(each, 'name'), textAt(each, 'kind')];
+        if (plural === undefined || kind === undefined || plural.includes('/')) return [];
+        return [{ group, version, plural, kind, namespaced: at(each, 'namespaced') === true }];
+      },
+    );
   } catch (error) {
     if (error instanceof SourceError && error.kind === 'not-found') return [];
     throw error;

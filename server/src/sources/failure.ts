@@ -1,3 +1,4 @@
+import type { Rejection } from '../live/comparison';
 import type { Absent, SourceId } from '../live/reading';
 import type { MissingPermission, SourceProblem } from '../live/snapshot';
 import { TimeoutError } from './runtime';
@@ -61,18 +62,11 @@ export class SourceError extends Error {
   }
 }
 
-/** What the API server says of one field of an object that it does not accept. */
-export interface Refusal {
-  /** As the API server writes it: `spec.template.spec.containers[0].image`; empty for the object as a whole. */
-  readonly field: string;
-  readonly message: string;
-}
-
 /** An object that the API server does not accept. */
 export class RefusedError extends SourceError {
   constructor(
     message: string,
-    readonly refusals: readonly Refusal[],
+    readonly rejections: readonly Rejection[],
   ) {
     super('refused', message);
   }
@@ -98,6 +92,12 @@ export function remedyFor({ kind, missing }: SourceError): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** What went wrong, and what to do about it where that is known. */
+export function withRemedy(error: SourceError): string {
+  const remedy = remedyFor(error);
+  return `${error.message}${remedy === undefined ? '' : `. ${remedy}`}`;
 }
 
 /** A failure as a part of a source's answer. */

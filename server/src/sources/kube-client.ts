@@ -1,17 +1,10 @@
 import { Agent as HttpsAgent, type AgentOptions, type RequestOptions } from 'node:https';
 import { Agent as HttpAgent } from 'node:http';
 import type { KubeConfig } from '@kubernetes/client-node';
+import type { Rejection } from '../live/comparison';
 import { execCredential, runProgram, type ExecCredential, type RunProgram } from './exec-credential';
-import {
-  RefusedError,
-  SourceError,
-  asSourceError,
-  firstLine,
-  missingRule,
-  type RbacRule,
-  type Refusal,
-} from './failure';
-import { listAt, textAt } from './json';
+import { RefusedError, SourceError, asSourceError, firstLine, missingRule, type RbacRule } from './failure';
+import { isRecord, listAt, textAt } from './json';
 import { jsonOf, linesOf, nodeHttp, textOf, type Http, type HttpResponse } from './http';
 import { contextsOf, execOf, loadKubeconfig, type KubeContext, type KubeconfigChoice } from './kubeconfig';
 import { createRedactor, type Redactor } from './redact';
@@ -135,8 +128,14 @@ const silenceMs = 150_000;
 /** Certificates and token files are read again after this; a mounted token is replaced about once an hour. */
 const materialMs = 60_000;
 
+/** Where a version of a group is served. */
+export function pathOfVersion(group: string, version: string): string {
+  const at = encodeURIComponent(version);
+  return group === '' ? `/api/${at}` : `/apis/${encodeURIComponent(group)}/${at}`;
+}
+
 export function pathOf({ group, version, plural }: KubeResource, { namespace, name }: Scope): string {
-  const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  const base = pathOfVersion(group, version);
   const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
   return `${base}${scope}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 }
@@ -510,25 +509,25 @@ async function errorOf(
 }
 
 function refused(text: string, redact: Redactor['redact']): RefusedError {
-  const refusals = refusalsIn(text, redact);
-  return new RefusedError(refusals.map(({ message }) => message).join('; '), refusals);
+  const rejections = rejectionsIn(text, redact);
+  return new RefusedError(rejections.map(({ message }) => message).join('; '), rejections);
 }
 
 /** What a `Status` says of each field. What is wrong with the form of an object is in a message alone. */
-function refusalsIn(text: string, redact: Redactor['redact']): readonly Refusal[] {
+function rejectionsIn(text: string, redact: Redactor['redact']): readonly Rejection[] {
   let status: unknown;
   try {
     status = JSON.parse(text);
   } catch {
     return [];
   }
-  const refusals = listAt(status, 'details', 'causes').flatMap((cause): readonly Refusal[] => {
+  const rejections = listAt(status, 'details', 'causes').flatMap((cause): readonly Rejection[] => {
     const [field = '', message = ''] = [textAt(cause, 'field'), textAt(cause, 'message')];
     // The whole object that the patch makes is quoted before the fault, with all its values.
     if (field === 'patch') return formFaults(message.slice(message.lastIndexOf('": ') + 3));
     return [{ field, message }];
   });
-  const all = refusals.length > 0 ? refusals : formFaults(textAt(status, 'message') ?? '');
+  const all = rejections.length > 0 ? rejections : formFaults(textAt(status, 'message') ?? '');
   return all.map(({ field, message }) => ({ field, message: firstLine(redact(message)) }));
 }
 
@@ -537,7 +536,7 @@ function refusalsIn(text: string, redact: Redactor['redact']): readonly Refusal[
  * - `json: cannot unmarshal number into Go struct field Container.spec.containers.image of type string`;
  * - `.spec.replicas: expected numeric (int or float), got string`, of the schema of an apply.
  */
-function formFaults(message: string): readonly Refusal[] {
+function formFaults(message: string): readonly Rejection[] {
   const strict = [...message.matchAll(/(?:unknown|duplicate) field "([^"]+)"/g)];
   if (strict.length > 0) return strict.map(([words, field = '']) => ({ field, message: words }));
   const go = /Go struct field \w+\.([\w.]+) of type/.exec(message);
@@ -555,10 +554,6 @@ function messageIn(text: string): string {
     // Not a Status.
   }
   return /^\s*</.test(text) ? '' : text;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function objectOf(value: unknown, what: string): KubeObject {

@@ -112,7 +112,7 @@ function readDefinitions(root: YamlNode | undefined): readonly Definition[] {
   });
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

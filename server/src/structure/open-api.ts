@@ -1,4 +1,4 @@
-import { customSchema } from './definitions';
+import { customSchema, isObject } from './definitions';
 import type { RootSchema, StructuralSchema } from './from-schema';
 
 /** A kind with its schema, as an API server publishes it. */
@@ -57,16 +57,12 @@ export function kindsOfOpenApi(
   });
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function componentsOf(document: unknown): Readonly<Record<string, OpenApiSchema>> {
-  const components = isRecord(document) ? document['components'] : undefined;
-  const schemas = isRecord(components) ? components['schemas'] : undefined;
-  if (!isRecord(schemas)) return {};
+  const components = isObject(document) ? document['components'] : undefined;
+  const schemas = isObject(components) ? components['schemas'] : undefined;
+  if (!isObject(schemas)) return {};
   return Object.fromEntries(
-    Object.entries(schemas).filter((entry): entry is [string, OpenApiSchema] => isRecord(entry[1])),
+    Object.entries(schemas).filter((entry): entry is [string, OpenApiSchema] => isObject(entry[1])),
   );
 }
 
@@ -110,23 +106,11 @@ function builtInSchema(
     const names = Object.keys(properties ?? {});
     return {
       ...rest,
-      ...(properties === undefined
-        ? {}
-        : {
-            properties: Object.fromEntries(
-              Object.entries(properties).map(([name, value]) => {
-                const made = part(value);
-                const more = known?.properties?.[name];
-                return [name, more === undefined ? made : { ...made, ...withoutRef(more, made) }];
-              }),
-            ),
-          }),
-      ...(items === undefined ? {} : { items: part(items) }),
-      ...(typeof additionalProperties === 'object'
-        ? { additionalProperties: part(additionalProperties) }
-        : additionalProperties === undefined
-          ? {}
-          : { additionalProperties }),
+      ...partsOf({ properties, items, additionalProperties }, part, (value, name) => {
+        const made = part(value);
+        const more = known?.properties?.[name];
+        return more === undefined ? made : { ...made, ...withoutRef(more, made) };
+      }),
       ...requiredOf(known === undefined ? required : known.required?.filter((name) => names.includes(name))),
     };
   };
@@ -159,21 +143,34 @@ function requiredOf(required: readonly string[] | undefined): Pick<StructuralSch
 function withoutRefs(schema: OpenApiSchema): OpenApiSchema {
   const { properties, items, additionalProperties, ...rest } = schema;
   if (refOf(schema) !== undefined) return { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  return { ...rest, ...partsOf({ properties, items, additionalProperties }, withoutRefs) };
+}
+
+type Parts = {
+  readonly [K in 'properties' | 'items' | 'additionalProperties']: OpenApiSchema[K] | undefined;
+};
+
+/** The schemas in a schema, each as `make` has it; `field` makes those of fields, by name. */
+function partsOf<T>(
+  { properties, items, additionalProperties }: Parts,
+  make: (part: OpenApiSchema) => T,
+  field: (part: OpenApiSchema, name: string) => T = make,
+) {
   return {
-    ...rest,
     ...(properties === undefined
       ? {}
       : {
           properties: Object.fromEntries(
-            Object.entries(properties).map(([name, value]) => [name, withoutRefs(value)]),
+            Object.entries(properties).map(([name, value]) => [name, field(value, name)] as const),
           ),
         }),
-    ...(items === undefined ? {} : { items: withoutRefs(items) }),
-    ...(typeof additionalProperties === 'object'
-      ? { additionalProperties: withoutRefs(additionalProperties) }
-      : additionalProperties === undefined
-        ? {}
-        : { additionalProperties }),
+    ...(items === undefined ? {} : { items: make(items) }),
+    ...(additionalProperties === undefined
+      ? {}
+      : {
+          additionalProperties:
+            typeof additionalProperties === 'object' ? make(additionalProperties) : additionalProperties,
+        }),
   };
 }
 
@@ -181,7 +178,7 @@ function withoutRefs(schema: OpenApiSchema): OpenApiSchema {
 export function structureOnly<T>(schema: T): T {
   const visit = (value: unknown, inProperties: boolean): unknown => {
     if (Array.isArray(value)) return value.map((each) => visit(each, false));
-    if (!isRecord(value)) return value;
+    if (!isObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value)
         // A field can be called so.

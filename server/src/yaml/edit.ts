@@ -488,8 +488,15 @@ function endsInScalar(value: PlainValue): boolean {
 }
 
 /** The comment behind a value in block style, which belongs to it: to be taken along when it is moved. */
-export function commentBehind(document: YamlDocument, { value }: Entry): string | undefined {
-  if (value.borrowed || value.kind !== 'scalar' || value.style === 'literal' || value.style === 'folded')
+export function commentBehind(document: YamlDocument, entry: Entry | undefined): string | undefined {
+  const value = entry?.value;
+  if (
+    value === undefined ||
+    value.borrowed ||
+    value.kind !== 'scalar' ||
+    value.style === 'literal' ||
+    value.style === 'folded'
+  )
     return undefined;
   const { text } = document;
   return /^[ \t]+(#.*)$/.exec(text.slice(value.end, lineEnd(text, value.end)))?.[1]?.trimEnd();

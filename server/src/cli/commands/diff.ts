@@ -9,19 +9,16 @@ import type { ObjectRef } from '../../live/cluster';
 import type { Comparison } from '../../live/comparison';
 import { liveLookup } from '../../live/lookup';
 import immutableFieldInUpdate from '../../rules/live/immutable-field-in-update';
-import { connectCluster } from '../../sources/cluster';
 import { createComparer, type Comparer } from '../../sources/compare';
-import { remedyFor, SourceError } from '../../sources/failure';
-import { createRedactor } from '../../sources/redact';
-import { manyListeners, mapLimited } from '../../sources/runtime';
+import { mapLimited } from '../../sources/runtime';
 import type { Workspace } from '../../workspace/workspace';
 import type { PlacedDocument } from '../../yaml/document';
 import { getIn, isMap, isSequence, itemsIn, textIn, type MapNode, type Span } from '../../yaml/node';
 import { parseFile } from '../../yaml/parse';
 import { isWhole, plainOf } from '../../yaml/plain';
 import { UsageError, type DiffCommand } from '../arguments';
+import { askCluster } from '../ask-cluster';
 import { diffJson, diffText, type ComparedObject, type LeftOut, type Told } from '../formats/diff';
-import { printable } from '../formats/text';
 import type { Host } from '../host';
 import { lineIndex } from '../line-index';
 import { displayPath } from '../paths';
@@ -45,14 +42,7 @@ interface Candidate {
 export async function diffCommand(command: DiffCommand, host: Host): Promise<number> {
   const { workspace, asked, configFor, failed } = await read(command, host);
   const { candidates, leftOut } = candidatesIn(workspace, asked);
-  const signal = manyListeners(host.interrupted?.() ?? new AbortController().signal);
-  const cluster = connectCluster({
-    ...(command.kubeconfig === undefined ? {} : { kubeconfig: command.kubeconfig }),
-    ...(command.context === undefined ? {} : { context: command.context }),
-    env: host.env,
-    redactor: createRedactor(),
-  });
-  try {
+  return askCluster(command, host, async (cluster, signal) => {
     const client = await cluster.world.client();
     const namespace = command.namespace ?? client.context.namespace;
     const comparer = createComparer(client);
@@ -69,15 +59,7 @@ export async function diffCommand(command: DiffCommand, host: Host): Promise<num
     host.stdout.write(command.format === 'json' ? diffJson(all) : diffText(all));
     if (failed || compared.some(({ comparison }) => comparison.state === 'unknown')) return 2;
     return compared.some(({ comparison }) => comparison.state !== 'same') ? 1 : 0;
-  } catch (error) {
-    if (signal.aborted) return 2;
-    if (!(error instanceof SourceError)) throw error;
-    const remedy = remedyFor(error);
-    host.stderr.write(`plimsoll: ${printable(error.message)}${remedy === undefined ? '' : `. ${remedy}`}\n`);
-    return 2;
-  } finally {
-    await cluster.dispose();
-  }
+  });
 
   function placed({ uri, at, why }: Skipped, { cwd }: Host): LeftOut {
     const text = workspace.files.get(uri)?.text ?? '';

@@ -2,13 +2,10 @@ import { dirname, join, resolve } from 'node:path';
 import { whyUnreadable } from '../../files/errors';
 import { clusterSchemasAbove, clusterSchemasFolder, writeClusterSchemas } from '../../schema/cluster-schemas';
 import { readSchema } from '../../schema/disk-schemas';
-import { connectCluster } from '../../sources/cluster';
-import { remedyFor, SourceError } from '../../sources/failure';
 import { readOpenApi } from '../../sources/open-api';
-import { createRedactor } from '../../sources/redact';
-import { manyListeners } from '../../sources/runtime';
 import { kindsOfOpenApi } from '../../structure/open-api';
 import type { SchemasCommand } from '../arguments';
+import { askCluster } from '../ask-cluster';
 import { configsAbove } from '../collect';
 import { printable } from '../formats/text';
 import type { Host } from '../host';
@@ -20,14 +17,7 @@ export async function schemasCommand(command: SchemasCommand, host: Host): Promi
     host.stderr.write(`plimsoll: ${printable(message)}\n`);
     return 2;
   };
-  const signal = manyListeners(host.interrupted?.() ?? new AbortController().signal);
-  const cluster = connectCluster({
-    ...(command.kubeconfig === undefined ? {} : { kubeconfig: command.kubeconfig }),
-    ...(command.context === undefined ? {} : { context: command.context }),
-    env: host.env,
-    redactor: createRedactor(),
-  });
-  try {
+  return askCluster(command, host, async (cluster, signal) => {
     const client = await cluster.world.client();
     const documents = await readOpenApi(client, signal);
     const { schemaFolder } = host;
@@ -61,14 +51,7 @@ export async function schemasCommand(command: SchemasCommand, host: Host): Promi
       `${kinds.length} kinds of ${documents.length - problems.length} API versions, from context ${printable(client.context.name)}\nWritten to ${printable(displayPath(folder, host.cwd))}\n`,
     );
     return 0;
-  } catch (error) {
-    if (signal.aborted) return 2;
-    if (!(error instanceof SourceError)) throw error;
-    const remedy = remedyFor(error);
-    return fail(`${error.message}${remedy === undefined ? '' : `. ${remedy}`}`);
-  } finally {
-    await cluster.dispose();
-  }
+  });
 }
 
 /** Where schemas are already, else beside the nearest configuration, else here. */

@@ -10,15 +10,16 @@ import { cloudWatchSource } from '../../sources/cloudwatch';
 import { connectCluster, type Cluster } from '../../sources/cluster';
 import { createCollector, type Collector } from '../../sources/collect';
 import { demoSource } from '../../sources/demo';
-import { SourceError, remedyFor } from '../../sources/failure';
+import { SourceError } from '../../sources/failure';
 import { prometheusSource } from '../../sources/prometheus';
 import { serviceIn, type PrometheusPlace } from '../../sources/prometheus-client';
 import { createRedactor } from '../../sources/redact';
-import { manyListeners, systemClock } from '../../sources/runtime';
+import { systemClock } from '../../sources/runtime';
 import type { Source } from '../../sources/source';
 import { Workspace } from '../../workspace/workspace';
 import { parseFile } from '../../yaml/parse';
 import { UsageError, type StatusCommand } from '../arguments';
+import { askSources } from '../ask-cluster';
 import { printable } from '../formats/text';
 import { statusJson, statusLine, statusText, healthOf, type Health } from '../formats/status';
 import type { Host } from '../host';
@@ -41,20 +42,14 @@ interface Session {
 /** `plimsoll status`: exit code 0 healthy, 1 not, 2 where it cannot be told. */
 export async function statusCommand(command: StatusCommand, host: Host): Promise<number> {
   const now = (): number => host.now?.() ?? systemClock.now();
-  const signal = manyListeners(host.interrupted?.() ?? new AbortController().signal);
-  let session: Session | undefined;
-  try {
-    session = command.demo ? demoSession(command, now) : await clusterSession(command, host, now);
-    return await report(command, host, session, now, signal);
-  } catch (error) {
-    if (signal.aborted) return 2;
-    if (!(error instanceof SourceError)) throw error;
-    const remedy = remedyFor(error);
-    host.stderr.write(`plimsoll: ${printable(error.message)}${remedy === undefined ? '' : `. ${remedy}`}\n`);
-    return 2;
-  } finally {
-    await session?.dispose();
-  }
+  return askSources(host, async (signal) => {
+    const session = command.demo ? demoSession(command, now) : await clusterSession(command, host, now);
+    try {
+      return await report(command, host, session, now, signal);
+    } finally {
+      await session.dispose();
+    }
+  });
 }
 
 function demoSession(command: StatusCommand, now: () => number): Session {

@@ -209,8 +209,7 @@ function moveMetricType({ resource, node, metadataNode, metadata }: WrittenTrigg
   if (metadataNode === undefined || (type !== 'Utilization' && type !== 'AverageValue')) return undefined;
   const other = scalarIn(node, 'metricType');
   if (other !== undefined && other.text !== type) return undefined;
-  const entry = entryOf(metadataNode, 'type');
-  const comment = entry === undefined ? undefined : commentBehind(document, entry);
+  const comment = commentBehind(document, entryOf(metadataNode, 'type'));
   const parts: readonly (readonly Edit[] | undefined)[] = [
     other === undefined ? insertKey(document, node, 'metricType', type, { before: 'metadata', comment }) : [],
     removeEntry(document, metadataNode, 'type'),

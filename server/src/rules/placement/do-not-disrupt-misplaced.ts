@@ -121,8 +121,7 @@ function asAnnotation(resource: Resource, metadata: MapNode, labels: MapNode): F
   if (entryOf(mapIn(metadata, 'annotations'), annotation) !== undefined) return undefined;
   const { document } = resource.placed;
   const removed = removeEntry(document, labels, annotation);
-  const entry = entryOf(labels, annotation);
-  const comment = entry === undefined ? undefined : commentBehind(document, entry);
+  const comment = commentBehind(document, entryOf(labels, annotation));
   // Behind the labels it would stand where the label is taken away.
   const added =
     entryOf(metadata, 'annotations') === undefined

@@ -53,3 +53,8 @@ export function cliOf(context: ExtensionContext): RunCli {
       });
     });
 }
+
+/** What it said on standard error, without its own name. */
+export function toldBy({ stderr }: CliResult): string {
+  return stderr.trim().replace(/^plimsoll: /, '');
+}

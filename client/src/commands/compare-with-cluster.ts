@@ -3,7 +3,6 @@ import {
   Diagnostic,
   DiagnosticSeverity,
   EventEmitter,
-  ProgressLocation,
   Range,
   Uri,
   commands,
@@ -15,8 +14,9 @@ import { diagnosticSource, documentSelector } from '../language-client';
 import { contextFor } from '../panel/connect';
 import { comparisonKey, comparisonText } from '../panel/consent';
 import type { PanelMemory } from '../panel/memory';
-import type { RunCli } from '../run-cli';
+import { toldBy, type RunCli } from '../run-cli';
 import { count } from '../status';
+import { runWithProgress } from './run-with-progress';
 import type { Services } from './services';
 
 /** What a comparison shows: both sides as read-only documents, and what is rejected as diagnostics of the file. */
@@ -118,11 +118,7 @@ export async function compareWithCluster(
     yes: 'Compare',
     key: comparisonKey,
   });
-  if (chosen.kind === 'problem') {
-    void window.showErrorMessage(`Plimsoll: ${chosen.why}. ${chosen.whatToDo}`);
-    return;
-  }
-  if (chosen.kind === 'declined') return;
+  if (chosen === undefined) return;
   const { context, namespace } = chosen;
   const version = document.version;
   comparisons.reject(document, []);
@@ -137,24 +133,16 @@ export async function compareWithCluster(
     '--stdin-filename',
     document.uri.scheme === 'file' ? document.uri.fsPath : 'untitled.yaml',
   ];
-  const result = await window.withProgress(
-    {
-      location: ProgressLocation.Notification,
-      title: `Plimsoll: comparing with ${context}`,
-      cancellable: true,
-    },
-    async (_, cancellation) => {
-      const answer = await runCli(argv, {}, cancellation, {
-        stdin: document.getText(),
-        ...(folder?.scheme === 'file' ? { folder: folder.fsPath } : {}),
-      });
-      return cancellation.isCancellationRequested ? undefined : answer;
-    },
+  const result = await runWithProgress(`comparing with ${context}`, (token) =>
+    runCli(argv, {}, token, {
+      stdin: document.getText(),
+      ...(folder?.scheme === 'file' ? { folder: folder.fsPath } : {}),
+    }),
   );
   if (result === undefined) return;
   const answer = read(result.stdout);
   if (answer === undefined) {
-    const message = result.stderr.trim().replace(/^plimsoll: /, '') || 'the comparison failed';
+    const message = toldBy(result) || 'the comparison failed';
     services.output.warn(`Comparing with ${context} failed: ${message}`);
     void window.showErrorMessage(`Plimsoll: ${message}`);
     return;

@@ -1,9 +1,11 @@
-import { ProgressLocation, window, workspace } from 'vscode';
+import { window, workspace } from 'vscode';
 import { contextFor } from '../panel/connect';
 import { schemasText } from '../panel/consent';
 import type { PanelMemory } from '../panel/memory';
-import type { RunCli } from '../run-cli';
+import { toldBy, type RunCli } from '../run-cli';
+import { pickFolder } from './pick-folder';
 import { restartServer } from './restart-server';
+import { runWithProgress } from './run-with-progress';
 import type { Services } from './services';
 
 /**
@@ -19,36 +21,15 @@ export async function readClusterSchemas(
     void window.showWarningMessage('Plimsoll: a cluster is asked in trusted workspaces only.');
     return;
   }
-  const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
-  const folder =
-    folders.length < 2
-      ? folders[0]
-      : await window.showWorkspaceFolderPick({ placeHolder: 'Folder that keeps the schemas' });
-  if (folder === undefined) {
-    if (folders.length === 0)
-      void window.showErrorMessage('Plimsoll: open a folder first; the schemas are kept in it.');
-    return;
-  }
+  const folder = await pickFolder('schemas');
+  if (folder === undefined) return;
   const chosen = await contextFor(services.client, memory, { text: schemasText, yes: 'Read' });
-  if (chosen.kind === 'problem') {
-    void window.showErrorMessage(`Plimsoll: ${chosen.why}. ${chosen.whatToDo}`);
-    return;
-  }
-  if (chosen.kind === 'declined') return;
-  const result = await window.withProgress(
-    {
-      location: ProgressLocation.Notification,
-      title: `Plimsoll: reading the kinds of ${chosen.context}`,
-      cancellable: true,
-    },
-    async (_, cancellation) => {
-      const argv = ['schemas', '--context', chosen.context];
-      const answer = await runCli(argv, {}, cancellation, { folder: folder.uri.fsPath });
-      return cancellation.isCancellationRequested ? undefined : answer;
-    },
+  if (chosen === undefined) return;
+  const result = await runWithProgress(`reading the kinds of ${chosen.context}`, (token) =>
+    runCli(['schemas', '--context', chosen.context], {}, token, { folder: folder.uri.fsPath }),
   );
   if (result === undefined) return;
-  const told = result.stderr.trim().replace(/^plimsoll: /, '');
+  const told = toldBy(result);
   if (result.code !== 0) {
     services.output.warn(`Reading schemas failed: ${told}`);
     void window.showErrorMessage(`Plimsoll: ${told || 'the schemas could not be read'}`);

@@ -1,7 +1,8 @@
-import { ProgressLocation, Range, Uri, WorkspaceEdit, window, workspace, type SecretStorage } from 'vscode';
+import { Range, Uri, WorkspaceEdit, window, workspace, type SecretStorage } from 'vscode';
 import type { AddModelParams, AddModelResult } from '../../../server/src/protocol/messages';
 import { addModelRequest } from '../../../server/src/protocol/messages';
-import type { RunCli } from '../run-cli';
+import { toldBy, type RunCli } from '../run-cli';
+import { runWithProgress } from './run-with-progress';
 import type { Services } from './services';
 import { huggingFaceToken, setHuggingFaceToken } from './set-hugging-face-token';
 
@@ -32,23 +33,19 @@ export async function readModel(
   if (name === undefined) return;
   for (;;) {
     const token = await huggingFaceToken(secrets);
-    const result = await window.withProgress(
-      { location: ProgressLocation.Notification, title: `Plimsoll: reading ${name}`, cancellable: true },
-      async (_, cancellation) => {
-        const answer = await runCli(
-          ['model', name, '--format', 'json'],
-          token === undefined ? {} : { HF_TOKEN: token },
-          cancellation,
-        );
-        return cancellation.isCancellationRequested ? undefined : answer;
-      },
+    const result = await runWithProgress(`reading ${name}`, (cancellation) =>
+      runCli(
+        ['model', name, '--format', 'json'],
+        token === undefined ? {} : { HF_TOKEN: token },
+        cancellation,
+      ),
     );
     if (result === undefined) return;
     if (result.code === 0) {
       await add(JSON.parse(result.stdout) as ReadModel);
       return;
     }
-    const message = result.stderr.trim().replace(/^plimsoll: /, '') || 'the model could not be read';
+    const message = toldBy(result) || 'the model could not be read';
     output.warn(`Reading a model failed: ${message}`);
     const wantsToken = /token/.test(message);
     const choice = await window.showErrorMessage(

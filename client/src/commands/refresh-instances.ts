@@ -1,6 +1,8 @@
-import { ProgressLocation, window, workspace } from 'vscode';
-import type { RunCli } from '../run-cli';
+import { window, workspace } from 'vscode';
+import { toldBy, type RunCli } from '../run-cli';
+import { pickFolder } from './pick-folder';
 import { restartServer } from './restart-server';
+import { runWithProgress } from './run-with-progress';
 import type { Services } from './services';
 
 /**
@@ -12,16 +14,8 @@ export async function refreshInstances(services: Services, runCli: RunCli): Prom
     void window.showWarningMessage('Plimsoll: AWS is asked in trusted workspaces only.');
     return;
   }
-  const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
-  const folder =
-    folders.length < 2
-      ? folders[0]
-      : await window.showWorkspaceFolderPick({ placeHolder: 'Folder that keeps the instance types' });
-  if (folder === undefined) {
-    if (folders.length === 0)
-      void window.showErrorMessage('Plimsoll: open a folder first; the instance types are kept in it.');
-    return;
-  }
+  const folder = await pickFolder('instance types');
+  if (folder === undefined) return;
   const region = await window.showInputBox({
     title: 'Refresh Instance Types and Prices',
     prompt: 'Region of AWS. Calls ec2:DescribeInstanceTypes and pricing:GetProducts with your credentials.',
@@ -30,21 +24,13 @@ export async function refreshInstances(services: Services, runCli: RunCli): Prom
       /^[a-z]{2}(?:-[a-z]+)+-\d$/.test(text.trim()) ? undefined : 'A region is written as us-east-1',
   });
   if (region === undefined) return;
-  const result = await window.withProgress(
-    {
-      location: ProgressLocation.Notification,
-      title: `Plimsoll: reading instance types of ${region}`,
-      cancellable: true,
-    },
-    async (_, cancellation) => {
-      const argv = ['refresh-instances', '--region', region.trim()];
-      const answer = await runCli(argv, {}, cancellation, { folder: folder.uri.fsPath });
-      return cancellation.isCancellationRequested ? undefined : answer;
-    },
+  const argv = ['refresh-instances', '--region', region.trim()];
+  const result = await runWithProgress(`reading instance types of ${region}`, (token) =>
+    runCli(argv, {}, token, { folder: folder.uri.fsPath }),
   );
   if (result === undefined) return;
   if (result.code !== 0) {
-    const message = result.stderr.trim().replace(/^plimsoll: /, '') || 'the instance types could not be read';
+    const message = toldBy(result) || 'the instance types could not be read';
     services.output.warn(`Reading instance types failed: ${message}`);
     void window.showErrorMessage(`Plimsoll: ${message}`);
     return;

@@ -108,28 +108,27 @@ export interface Wanted {
   readonly key?: (context: PanelContext) => string;
 }
 
-/** The context that a command asks, once the user has agreed to what it asks. */
+/** The context that a command asks, once the user has agreed to what it asks; why there is none is told. */
 export async function contextFor(
   client: LanguageClient,
   memory: PanelMemory,
   { text, yes, key }: Wanted,
-): Promise<
-  | { readonly kind: 'context'; readonly context: string; readonly namespace: string | undefined }
-  | { readonly kind: 'declined' }
-  | Problem
-> {
+): Promise<{ readonly context: string; readonly namespace: string | undefined } | undefined> {
   const found = await readContexts({ client });
-  if (found.kind === 'problem') return found;
+  if (found.kind === 'problem') {
+    void window.showErrorMessage(`Plimsoll: ${found.why}. ${found.whatToDo}`);
+    return undefined;
+  }
   const context = await chosenContext(found.contexts, memory);
-  if (context === undefined) return { kind: 'declined' };
+  if (context === undefined) return undefined;
   const name = key?.(context);
   if (name === undefined || !memory.agreed(name)) {
     const { message, detail } = text(context);
     const agreed = await window.showInformationMessage(message, { modal: true, detail }, yes);
-    if (agreed !== yes) return { kind: 'declined' };
+    if (agreed !== yes) return undefined;
     if (name !== undefined) await memory.agree(name);
   }
-  return { kind: 'context', context: context.name, namespace: memory.namespace };
+  return { context: context.name, namespace: memory.namespace };
 }
 
 /** The context that was chosen before, or the only one; else the user is asked. */

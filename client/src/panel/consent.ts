@@ -35,7 +35,7 @@ export function consentText(
   ].join(', ');
   const lines = [
     `${where}, at ${context.server}`,
-    ...(context.runs === undefined ? [] : [`Log in: runs ${context.runs}`]),
+    ...logIn(context),
     '',
     'Read (get, list, watch): workloads, their pods, logs of pods that were killed, events, autoscalers, disruption budgets, nodes, NodePools and NodeClaims, metrics.k8s.io, and /metrics of the pods through the API server.',
     ...(prometheus.url === '' ? [] : [`Prometheus: queries to ${prometheus.url}`]),
@@ -64,7 +64,7 @@ export function schemasText(context: PanelContext): { readonly message: string; 
     message: `Read the kinds of the context ${context.name}?`,
     detail: [
       `cluster ${context.cluster}, at ${context.server}`,
-      ...(context.runs === undefined ? [] : [`Log in: runs ${context.runs}`]),
+      ...logIn(context),
       '',
       'Reads /openapi/v3 of the API server once, and keeps it below .plimsoll/schemas in the workspace. Manifests are checked against it from then on.',
       '',
@@ -84,13 +84,17 @@ export function comparisonText(context: PanelContext): { readonly message: strin
     message: `Compare manifests with the context ${context.name}?`,
     detail: [
       `cluster ${context.cluster}, at ${context.server}`,
-      ...(context.runs === undefined ? [] : [`Log in: runs ${context.runs}`]),
+      ...logIn(context),
       '',
       'Each time you ask for it: the objects of the open file are read from the cluster (get), and sent to its API server as a dry run (patch with dryRun=All).',
       '',
       'Nothing is changed. Secrets are neither read nor sent.',
     ].join('\n'),
   };
+}
+
+function logIn({ runs }: PanelContext): readonly string[] {
+  return runs === undefined ? [] : [`Log in: runs ${runs}`];
 }
 
 function inRegion(region: string | undefined): string {

@@ -69,12 +69,10 @@ test('public manifests: nothing is called missing in a template or a patch', { s
   }
 });
 
-test('public manifests: no single file takes two seconds', { skip }, () => {
+test('public manifests: no rule crashes on a file that stands alone', { skip }, () => {
   const config = defaultConfig();
   for (const path of manifestsBelow(corpus)) {
-    const started = performance.now();
     const file = parseFile(pathToFileURL(path).href, readFileSync(path, 'utf8'));
-    lint(Workspace.empty.with(file), () => config);
-    assert.ok(performance.now() - started < 2000, path);
+    assert.deepEqual(lint(Workspace.empty.with(file), () => config).internalErrors, [], path);
   }
 });

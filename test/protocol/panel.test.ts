@@ -229,11 +229,11 @@ async function open(played: Played, sealKey?: Buffer): Promise<Opened> {
 }
 
 async function until<T>(what: string, condition: () => T | undefined | false): Promise<T> {
-  const end = Date.now() + 5000;
+  const end = Date.now() + 20_000;
   for (;;) {
     const found = condition();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error(`waited 5 s: ${what}`);
+    if (Date.now() > end) throw new Error(`waited 20 s: ${what}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

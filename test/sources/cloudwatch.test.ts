@@ -336,7 +336,7 @@ describe('what goes wrong', () => {
     ];
     for (const [how, state, expected] of cases) {
       const server = await serve((_, response) => how(response));
-      const answer = await ask(server, ['replicas.ready'], { timeoutMs: 400 });
+      const answer = await ask(server, ['replicas.ready'], { timeoutMs: state === 'slow' ? 100 : 20_000 });
       assert.equal(answer.status.state, state, JSON.stringify(answer.status));
       assert.match(answer.status.problems[0]?.message ?? '', expected);
       assert.doesNotMatch(JSON.stringify(answer), /planted/);

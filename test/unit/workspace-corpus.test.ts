@@ -66,14 +66,10 @@ function ask(workspace: Workspace, resource: Resource): void {
   }
 }
 
-test('every question about every public manifest has an answer, soon', { skip }, () => {
+test('every question about every public manifest has an answer', { skip }, () => {
   const workspace = read();
   assert.ok(workspace.resources.length > 300, `${workspace.resources.length} objects`);
-  for (const resource of workspace.resources) {
-    const start = performance.now();
-    ask(workspace, resource);
-    assert.ok(performance.now() - start < 2000, `${resource.uri} took ${performance.now() - start} ms`);
-  }
+  for (const resource of workspace.resources) ask(workspace, resource);
 });
 
 test('public manifests cut off anywhere end in no crash', { skip }, () => {

@@ -54,11 +54,3 @@ export function* nodesOf(node: YamlNode | undefined): Generator<YamlNode> {
     }
   }
 }
-
-/** Milliseconds of processor time that something takes, which other work on the machine hardly changes. */
-export function processorTime(run: () => void): number {
-  const before = process.cpuUsage();
-  run();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}

@@ -112,6 +112,7 @@ export const emptyIsRefused: Readonly<Record<string, readonly string[]>> = {
   IoK8sApiCoreV1VolumeMount: ['mountPropagation'],
   IoK8sApiNetworkingV1NetworkPolicyPort: ['protocol'],
   IoK8sApiPolicyV1PodDisruptionBudgetSpec: ['unhealthyPodEvictionPolicy'],
+  IoK8sApiSchedulingV1PriorityClass: ['preemptionPolicy'],
   IoK8sApiStorageV1StorageClass: ['volumeBindingMode'],
 };
 

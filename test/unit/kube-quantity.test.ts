@@ -78,14 +78,15 @@ test('keeps the suffix as written', () => {
 test('reads a manifest value in the form in which it reaches the API server', () => {
   const [placed] = parseFile(
     '',
-    "hex: 0x10\noctal: 010\nspaced: ' 2Gi '\nplain: 1.0\nno: true\nnone:\nlist: [1]\nvar: ${X}",
+    "hex: 0x10\noctal: 010\nspaced: ' 2Gi '\nplain: 1.0\nno: true\nbroken: |\n  2Gi\nnone:\nlist: [1]\nvar: ${X}",
   ).documents;
   const nanosOf = (key: string): bigint | undefined => quantityOf(getIn(placed?.document.root, key))?.nanos;
   assert.equal(nanosOf('hex'), 16_000_000_000n);
   assert.equal(nanosOf('octal'), 8_000_000_000n);
   assert.equal(nanosOf('spaced'), (2n << 30n) * 1_000_000_000n);
   assert.equal(nanosOf('plain'), 1_000_000_000n);
-  for (const key of ['no', 'none', 'list', 'var', 'missing']) assert.equal(nanosOf(key), undefined, key);
+  for (const key of ['no', 'broken', 'none', 'list', 'var', 'missing'])
+    assert.equal(nanosOf(key), undefined, key);
 });
 
 test('compares and converts', () => {

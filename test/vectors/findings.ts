@@ -29,8 +29,11 @@ export function rejectionsOf(
     files.map(({ uri, findings }) => [
       uri,
       findings.filter(
-        ({ rule, severity, apiServerRejects }) =>
-          severity === 'error' && (apiServerRejects ?? ruleMeta(rule)?.apiServerRejects) === true,
+        ({ rule, severity, message, apiServerRejects }) =>
+          severity === 'error' &&
+          (apiServerRejects ?? ruleMeta(rule)?.apiServerRejects) === true &&
+          // A custom resource is taken whose pods are refused later.
+          !/\brejects the pod\b/.test(message),
       ),
     ]),
   );

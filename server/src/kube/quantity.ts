@@ -1,4 +1,4 @@
-import type { YamlNode } from '../yaml/node';
+import type { ScalarNode, YamlNode } from '../yaml/node';
 
 /**
  * Kubernetes quantities (`500m`, `16Gi`, `1e3`), as `k8s.io/apimachinery/pkg/api/resource` reads them.
@@ -72,15 +72,20 @@ export function parseQuantity(text: string): Quantity | undefined {
 }
 
 /**
- * Reads the quantity of a manifest as it reaches the API server: numbers arrive in their JSON form (`0x10` as 16), and
- * white space around a text is cut off. `undefined` when it is unknown or would be refused.
+ * A quantity as it reaches the API server: numbers arrive in their JSON form (`0x10` as 16), and spaces around a text are
+ * cut off. A line break is none of them: in JSON it is written as `\n`.
  */
+export function quantityText(node: ScalarNode): string {
+  return typeof node.value === 'number' && /^[-+]?0[0-9xob]|_|:/i.test(node.text)
+    ? String(node.value)
+    : node.text.replace(/^ +| +$/g, '');
+}
+
+/** Reads the quantity of a manifest; `undefined` when it is unknown or would be refused. */
 export function quantityOf(node: YamlNode | undefined): Quantity | undefined {
   if (node?.kind !== 'scalar' || node.unknown || node.value === null || typeof node.value === 'boolean')
     return undefined;
-  if (typeof node.value === 'number' && /^[-+]?0[0-9xob]|_|:/i.test(node.text))
-    return parseQuantity(String(node.value));
-  return parseQuantity(node.text.trim());
+  return parseQuantity(quantityText(node));
 }
 
 const nano = 1_000_000_000n;

@@ -1,4 +1,4 @@
-import { parseQuantity } from '../kube/quantity';
+import { parseQuantity, quantityText } from '../kube/quantity';
 import type { Entry, MapNode, ScalarNode, SequenceNode, YamlNode } from '../yaml/node';
 import { entryOf, isMap, isNull } from '../yaml/node';
 import { checkRules } from './rules';
@@ -201,13 +201,6 @@ const customQuantity =
 function isQuantity(node: ScalarNode, typed: boolean): boolean {
   if (!typed && typeof node.value === 'string') return customQuantity.test(node.text);
   return parseQuantity(quantityText(node)) !== undefined;
-}
-
-/** As it reaches the API server: numbers in their JSON form, white space around a text cut off. */
-function quantityText(node: ScalarNode): string {
-  return typeof node.value === 'number' && /^[-+]?0[0-9xob]|_|:/i.test(node.text)
-    ? String(node.value)
-    : node.text.trim();
 }
 
 function checkNullItem(walk: Walk, node: ScalarNode, shape: Exclude<Shape, { type: 'any' }>): void {

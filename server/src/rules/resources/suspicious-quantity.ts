@@ -5,7 +5,7 @@ import type { Resource } from '../../kube/resource';
 import { replaceScalar } from '../../yaml/edit';
 import { isScalar, itemsIn, mapIn, scalarIn, textIn, type MapNode, type ScalarNode } from '../../yaml/node';
 import { defineRule, type Fix, type Report } from '../rule';
-import { containerField, containerTitle, scalarLike, soleAmount } from './wording';
+import { containerField, containerTitle, refusedObject, scalarLike, soleAmount } from './wording';
 
 /** No GPU or Neuron instance type of EC2 has as many cores, so without `m` it is a slip (`500` for `500m`). */
 const mostCores = 256;
@@ -175,18 +175,19 @@ function told(
   at: ScalarNode,
   then: string,
 ): Pick<Report, 'at' | 'message' | 'severity' | 'apiServerRejects'> {
+  const refused = refusedObject(resource);
   switch (problem) {
     case 'invalid':
       return {
         at,
-        message: `${what}, which is no quantity: the API server rejects the ${resource.kind}`,
+        message: `${what}, which is no quantity: the API server rejects the ${refused === resource.kind ? refused : `${resource.kind} or its pods`}`,
         severity: 'error',
         apiServerRejects: true,
       };
     case 'negative':
       return {
         at,
-        message: `${what}, which is below 0: the API server rejects the ${resource.kind}`,
+        message: `${what}, which is below 0: the API server rejects the ${refused}`,
         severity: 'error',
         apiServerRejects: true,
       };

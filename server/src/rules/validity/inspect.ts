@@ -1,5 +1,6 @@
 import type { Resource } from '../../kube/resource';
 import { partIn, type Part } from '../../kube/part';
+import { checkRole, checkRoleBinding } from './access';
 import { checkAutoscaler } from './autoscaler';
 import { checkBudget } from './budget';
 import { checkConfigMap } from './config-map';
@@ -7,9 +8,11 @@ import { Inspection, type Flaw, type ValidityRule } from './inspection';
 import { checkScaledJob } from './keda';
 import { checkMetadata } from './metadata';
 import { checkMonitor, checkPrometheusRule } from './monitoring';
+import { checkIngress, checkNetworkPolicy } from './network';
 import { checkNodeClass } from './node-class';
 import { checkNodeClaim, checkNodePool } from './node-pool';
 import { checkPodSpec, checkTemplate } from './pod';
+import { checkPriorityClass } from './priority-class';
 import { checkLimitRange, checkQuota } from './quota';
 import { checkService } from './service';
 import { checkClaim, checkPersistentVolume, checkStorageClass } from './storage';
@@ -50,6 +53,13 @@ const checks: Readonly<Record<string, (cx: Inspection, root: Part) => void>> = {
   '/v1/ConfigMap': checkConfigMap,
   '/v1/Secret': checkConfigMap,
   '/v1/ServiceAccount': metadataOnly,
+  'networking.k8s.io/v1/Ingress': checkIngress,
+  'networking.k8s.io/v1/NetworkPolicy': checkNetworkPolicy,
+  'rbac.authorization.k8s.io/v1/Role': checkRole,
+  'rbac.authorization.k8s.io/v1/ClusterRole': checkRole,
+  'rbac.authorization.k8s.io/v1/RoleBinding': checkRoleBinding,
+  'rbac.authorization.k8s.io/v1/ClusterRoleBinding': checkRoleBinding,
+  'scheduling.k8s.io/v1/PriorityClass': checkPriorityClass,
   'karpenter.sh/v1/NodePool': checkNodePool,
   'karpenter.sh/v1/NodeClaim': checkNodeClaim,
   'karpenter.k8s.aws/v1/EC2NodeClass': checkNodeClass,

@@ -184,9 +184,14 @@ export class Inspection {
     options: { readonly orEmpty?: boolean } = {},
   ): void {
     if (allowed.includes(text.text) || (text.text === '' && options.orEmpty === true)) return;
-    this.add(rule, text.node, `${what} is ${shown(text.text)}, and ${words(allowed)} are known`, {
-      fixes: [this.meant(text.node, allowed)],
-    });
+    this.add(
+      rule,
+      text.node,
+      `${what} is ${shown(text.text)}, and ${words(allowed)} ${allowed.length === 1 ? 'is' : 'are'} known`,
+      {
+        fixes: [this.meant(text.node, allowed)],
+      },
+    );
   }
 
   /** Writes the nearest of the allowed words. */

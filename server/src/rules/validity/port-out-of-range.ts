@@ -6,7 +6,7 @@ export default defineRule({
   summary: 'Ports must be numbers from 1 to 65535, or names of ports',
   severity: 'error',
   needs: 'document',
-  kinds: ['pod-carrier', 'Service'],
+  kinds: ['pod-carrier', 'Service', 'Ingress', 'NetworkPolicy'],
   fixable: 'suggest',
   apiServerRejects: true,
   check: reportFlaws('port-out-of-range'),

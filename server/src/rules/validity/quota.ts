@@ -1,7 +1,7 @@
 import { qualifiedName } from '../../kube/names';
 import { given, isClosed, listIn, partIn, partsIn, textAt, textOf, type Part } from '../../kube/part';
 import { compareQuantities, quantityOf, type Quantity } from '../../kube/quantity';
-import { isNull, isScalar, type Entry, type ScalarNode } from '../../yaml/node';
+import { entryOf, isNull, isScalar, type Entry, type ScalarNode } from '../../yaml/node';
 import { shown, words, type Inspection } from './inspection';
 import { checkNotNegative, resourceNameFlaw } from './resources';
 
@@ -215,8 +215,11 @@ function checkLimit(cx: Inspection, item: Part): void {
   const amounts = new Map(halves.map((half) => [half, amountsOf(item, half)] as const));
   const names = new Set([...amounts.values()].flatMap((half) => [...half.keys()]));
   if (type.text === 'PersistentVolumeClaim') {
-    const has = [...(amounts.get('min')?.keys() ?? []), ...(amounts.get('max')?.keys() ?? [])];
-    if (!has.includes('storage') && cx.lacks(item, 'min') && cx.lacks(item, 'max')) {
+    const named = ['min', 'max'].some((half) => {
+      const map = partIn(item, half)?.map;
+      return map === undefined ? !cx.lacks(item, half) : map.open || entryOf(map, 'storage') !== undefined;
+    });
+    if (!named) {
       cx.add('required-value-missing', type.node, 'A limit for claims names a min or a max of storage');
     }
   }

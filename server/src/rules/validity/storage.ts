@@ -1,5 +1,5 @@
-import { annotationKey, dnsSubdomain } from '../../kube/names';
-import { given, listIn, partIn, textAt, textOf, type Part } from '../../kube/part';
+import { annotationKey, dnsSubdomain, qualifiedName } from '../../kube/names';
+import { given, isClosed, listIn, partIn, partsIn, textAt, textOf, type Part } from '../../kube/part';
 import { quantityOf } from '../../kube/quantity';
 import { isAbsent } from '../../kube/resource';
 import { entryOf, isMap, isNull, isScalar } from '../../yaml/node';
@@ -118,6 +118,36 @@ function hasSource(spec: Part): boolean {
 export function checkStorageClass(cx: Inspection, root: Part): void {
   const name = textAt(root, 'provisioner');
   if (name !== undefined && name.text !== '') cx.textForm(name, annotationKey, 'The provisioner');
+  for (const term of partsIn(root, 'allowedTopologies')) checkTopology(cx, term);
+}
+
+/** Where volumes may be: terms of which one has to hold, each a list of labels. */
+function checkTopology(cx: Inspection, term: Part): void {
+  const labels = partsIn(term, 'matchLabelExpressions');
+  const list = listIn(term, 'matchLabelExpressions');
+  const none =
+    list === undefined ? cx.lacks(term, 'matchLabelExpressions') : isClosed(list) && list.items.length === 0;
+  if (none && cx.isCertain)
+    cx.missing(term, 'matchLabelExpressions', 'The list of labels of an allowed topology');
+  for (const label of labels) {
+    cx.form(label, 'key', qualifiedName, 'The label of an allowed topology');
+    cx.unique(
+      listIn(label, 'values')?.items ?? [],
+      (item) => {
+        const text = textOf(item);
+        return text === undefined ? undefined : { key: text.text, at: text.node };
+      },
+      (value) => `The value ${shown(value)} of an allowed topology is there twice`,
+    );
+  }
+  cx.unique(
+    labels,
+    (label) => {
+      const key = textAt(label, 'key');
+      return key === undefined ? undefined : { key: key.text, at: key.node };
+    },
+    (key) => `The label ${shown(key)} of an allowed topology is there twice`,
+  );
 }
 
 const driverForm = /^[-a-zA-Z0-9]+(\.[-a-zA-Z0-9]+)*$/;

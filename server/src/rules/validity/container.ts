@@ -75,6 +75,16 @@ function checkImage(cx: Inspection, container: Part, title: string): void {
   const image = textAt(container, 'image');
   if (image?.text === '' || cx.lacks(container, 'image')) {
     cx.missing(container, 'image', `The image of ${lower(title)}`);
+  } else if (image !== undefined && image.text.trim() !== image.text) {
+    const fix = cx.write(image.node, image.text.trim(), 'Write it without them');
+    cx.addForPod(
+      'value-unsupported',
+      image.node,
+      `The image of ${lower(title)} has spaces or line breaks at an end`,
+      {
+        fixes: [fix],
+      },
+    );
   }
 }
 

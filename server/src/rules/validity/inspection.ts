@@ -70,10 +70,19 @@ export class Inspection {
 
   /** `flaw; the API server rejects the Deployment`. */
   add(rule: ValidityRule, at: Place, message: string, more: More = {}): void {
+    this.addFor(this.refused, rule, at, message, more);
+  }
+
+  /** What is only looked at when a pod is made: a template with it is taken, and no pod ever comes of it. */
+  addForPod(rule: ValidityRule, at: Place, message: string, more: More = {}): void {
+    this.addFor(this.resource.kind === 'Pod' ? this.refused : 'pod', rule, at, message, more);
+  }
+
+  private addFor(refused: string, rule: ValidityRule, at: Place, message: string, more: More): void {
     this.flaws.push({
       rule,
       at,
-      message: `${message}; the API server rejects the ${this.refused}`,
+      message: `${message}; the API server rejects the ${refused}`,
       ...(this.container === undefined ? {} : { container: this.container }),
       ...more,
     });

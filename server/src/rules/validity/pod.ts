@@ -2,6 +2,7 @@ import { dnsLabel, dnsSubdomain, isAddress, qualifiedName } from '../../kube/nam
 import { given, isTrue, listIn, partIn, partsIn, textAt, textOf, wholeAt, type Part } from '../../kube/part';
 import { entryOf, isNull } from '../../yaml/node';
 import { checkContainer, checkSecurity, type Role } from './container';
+import { checkDeviceClaims } from './device-claims';
 import { shown, words, type Inspection } from './inspection';
 import { checkAnnotations, checkLabels } from './metadata';
 import { checkAffinity, checkSpread, checkTolerations } from './scheduling';
@@ -74,6 +75,7 @@ export function checkPodSpec(
     (key) => `Two containers are called ${shown(key)}`,
   );
   checkHostPorts(cx, main);
+  checkDeviceClaims(cx, spec);
   checkSpecFields(cx, spec, restarts);
   checkTolerations(cx, spec);
   checkSpread(cx, spec);

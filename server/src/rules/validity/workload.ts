@@ -2,6 +2,7 @@ import { dnsLabel, isPercent, labelValue, qualifiedName } from '../../kube/names
 import {
   given,
   isClosed,
+  isTrue,
   listIn,
   partIn,
   partsIn,
@@ -491,8 +492,12 @@ function checkJobSpec(cx: Inspection, spec: Part): void {
       );
     }
   }
-  checkSelector(cx, partIn(spec, 'selector'), 'the selector');
+  const selector = partIn(spec, 'selector');
   const template = partIn(spec, 'template');
+  checkSelector(cx, selector, 'the selector');
+  // An empty selector of a Job selects all, and its own pods with them.
+  if (isTrue(spec, 'manualSelector') && selector !== undefined && selector.map.entries.length > 0)
+    matchLabels(cx, spec, selector, template);
   checkFailurePolicy(cx, spec, template);
   if (template !== undefined) checkTemplate(cx, template, 'job');
 }

@@ -345,3 +345,21 @@ test('a recognised model server is one of the engines', () => {
   assert.equal(kvElementBytesOf('auto'), 2);
   assert.equal(kvElementBytesOf(undefined), 2);
 });
+
+test('MXFP4 experts are as large as the tiles of the kernel that the card gets', () => {
+  const weights = (name: string, gpu: string, rest: Partial<ServingConfig> = {}): Range =>
+    serving(name, { ...card(gpu), ...rest }).weights.perGpu;
+  // Marlin rounds 2880 x 2880 up to 2944 x 3072: vLLM logs 13.72 GiB on A100, A10G and L4 alike.
+  for (const gpu of ['a100-80gb', 'a10g', 'l4', 'l40s'])
+    near(weights('openai/gpt-oss-20b', gpu).expected, 13.72 * GiB, 0.01, gpu);
+  // Two kernels run on Hopper, by version and packages: 64.38 GiB (vLLM issue 33155) and 65.97 (23278).
+  const hopper = weights('openai/gpt-oss-120b', 'h100');
+  near(hopper.expected, 64.38 * GiB, 0.005);
+  assert.ok(hopper.low < 64.38 * GiB && hopper.high > 65.97 * GiB, JSON.stringify(hopper));
+  // What is cut over GPUs is rounded up on each: 1440 to 1536.
+  const half = weights('openai/gpt-oss-120b', 'l40s', { tensorParallel: 2 });
+  assert.ok(half.expected > (65.97 / 2) * 1.03 * GiB, JSON.stringify(half));
+  // Other engines and other formats are not padded.
+  const ollama = weights('openai/gpt-oss-20b', 'l4', { engine: { kind: 'ollama' } });
+  near(ollama.expected, 12.8 * GiB, 0.03);
+});

@@ -225,6 +225,7 @@ function reckon(config: ServingConfig): MemoryEstimate {
     ...(config.model.bitsPerWeight === undefined ? {} : { bitsPerWeight: config.model.bitsPerWeight }),
     ...(config.lora === undefined ? {} : { lora: config.lora }),
     ...(config.gpu !== undefined && config.gpu.vendor !== 'amd' ? {} : { rocm: true }),
+    ...(config.gpu === undefined ? {} : { gpu: config.gpu }),
   });
   const perGpu = withOffload(loaded, config.cpuOffloadBytes ?? 0);
   const eager = config.enforceEager ?? false;

@@ -1,15 +1,17 @@
+import type { Gpu } from '../gpus';
 import { identityOf, remembered } from '../memo';
 import { isUnquantised, schemeOf, schemeWithBits } from '../models/quantization';
 import type { QuantizationId, QuantizationScheme } from '../models/quantization';
 import type { Estimate, Range } from '../models/range';
 import { estimateOf, exactly, GiB, MiB, range, scale } from '../models/range';
 import type { DecoderShape, ModelIdentity, ModelSpec } from '../models/types';
-import type { Split } from '../models/weights';
+import type { ExpertPadding, Split } from '../models/weights';
 import { countParameters, tensorSizes, weightMatrices } from '../models/weights';
 import { createAllocator } from './allocator';
 import type { AllocatedMemory } from './allocator';
 import type { Engine } from './engines';
 import { vllmTraits } from './engines';
+import { expertPaddings } from './expert-padding';
 
 /** Adapters that the server keeps slots for. */
 export interface LoraSlots {
@@ -23,6 +25,8 @@ export interface WeightOptions {
   readonly split: Split;
   readonly engine: Engine;
   readonly lora?: LoraSlots;
+  /** The card, whose kernels decide how experts are laid out. */
+  readonly gpu?: Gpu;
   /** AMD's allocator wastes more. */
   readonly rocm?: boolean;
 }
@@ -83,11 +87,12 @@ function allocate(
   shape: DecoderShape,
   scheme: QuantizationScheme,
   options: WeightOptions,
+  padding?: ExpertPadding,
 ): AllocatedMemory {
   const elementBytes = elementBytesOf(spec, options.quantization);
   const { split, engine } = options;
   const allocator = createAllocator();
-  const matrices = weightMatrices(shape, split);
+  const matrices = weightMatrices(shape, split, padding);
   let rotaryDone = false;
   for (const item of matrices) {
     for (const size of tensorSizes(item, scheme, shape.layers, elementBytes)) allocator.allocate(size);
@@ -217,7 +222,8 @@ function fromShape(
   identity: ModelIdentity,
 ): Estimate {
   const { split, engine } = options;
-  const memory = allocate(spec, shape, scheme, options);
+  const paddings = shape.experts === undefined ? undefined : expertPaddings(scheme.id, engine, options.gpu);
+  const memory = allocate(spec, shape, scheme, options, paddings?.expected);
   const reserved = countsReserved(engine, spec.released);
   const measured = reserved ? memory.reserved : memory.allocated;
   const reasons = [
@@ -235,6 +241,16 @@ function fromShape(
     (mayCountReserved(engine) ? memory.reserved : memory.allocated) *
     (plain ? (options.rocm === true ? 1.02 : 1.006) : 1.03);
   let expected = measured;
+  if (paddings !== undefined) {
+    // The formats of the experts are exact once their layout is known; what is left is a choice of kernels.
+    low = allocate(spec, shape, scheme, options, paddings.low).allocated * 0.99;
+    const most = allocate(spec, shape, scheme, options, paddings.high);
+    high = (mayCountReserved(engine) ? most.reserved : most.allocated) * 1.01;
+    const plainBytes = allocate(spec, shape, scheme, options).allocated;
+    reasons.push(
+      `the kernel stores MXFP4 experts in tiles, so that ${(plainBytes / GiB).toFixed(1)} GiB become ${(measured / GiB).toFixed(1)} GiB`,
+    );
+  }
   if (scheme.id === 'nvfp4' && shape.linear !== undefined) {
     // Two published recipes for hybrid models: everything in NVFP4, or attention kept at FP8.
     const mixed = allocate(

@@ -28,6 +28,18 @@ export interface Split {
 
 export const unsplit: Split = { tensor: 1, pipeline: 1, expert: 1 };
 
+/** Multiples that the two sides of an expert's matrices are rounded up to on each GPU. */
+export interface ExpertPadding {
+  readonly inner: number;
+  readonly hidden: number;
+}
+
+const unpadded: ExpertPadding = { inner: 1, hidden: 1 };
+
+function roundedUp(size: number, multiple: number): number {
+  return Math.ceil(size / multiple) * multiple;
+}
+
 /** Engines pad the vocabulary so that it divides over the GPUs (vLLM, SGLang: to 64). */
 const vocabularyPadding = 64;
 
@@ -90,17 +102,19 @@ function linearAttentionOf(shape: DecoderShape, layer: number, tp: number): Weig
   ];
 }
 
-function mlpOf(shape: DecoderShape, layer: number, split: Split): WeightMatrix[] {
+function mlpOf(shape: DecoderShape, layer: number, split: Split, padding: ExpertPadding): WeightMatrix[] {
   const { hidden, experts, mlp } = shape;
   const dense = shape.layers - (experts?.layers ?? 0);
   if (experts !== undefined && layer >= dense) {
     const parted = split.expert > 1;
     const copies = Math.ceil(experts.count / (parted ? split.expert : 1));
-    const inner = experts.size / (parted ? 1 : split.tensor);
+    const size = experts.size / (parted ? 1 : split.tensor);
+    const inner = padding.inner === 1 ? size : roundedUp(size, padding.inner);
+    const outer = roundedUp(hidden, padding.hidden);
     const matrices = [
       matrix('router', layer, hidden, experts.count),
-      matrix('expert', layer, hidden, 2 * inner, { copies }),
-      matrix('expert', layer, inner, hidden, { copies }),
+      matrix('expert', layer, outer, 2 * inner, { copies }),
+      matrix('expert', layer, inner, outer, { copies }),
     ];
     if (experts.shared > 0) {
       matrices.push(
@@ -152,7 +166,11 @@ function towerOf(extra: ExtraWeights, tp: number): WeightMatrix[] {
  * What is replicated over a tensor-parallel group: norms, routers, MLA's down-projections, KV heads beyond
  * their number, and the extras that say so.
  */
-export function weightMatrices(shape: DecoderShape, split: Split): readonly WeightMatrix[] {
+export function weightMatrices(
+  shape: DecoderShape,
+  split: Split,
+  padding: ExpertPadding = unpadded,
+): readonly WeightMatrix[] {
   const tp = split.tensor;
   const vocabulary = (Math.ceil(shape.vocab / vocabularyPadding) * vocabularyPadding) / tp;
   const layers = Math.ceil(shape.layers / split.pipeline);
@@ -166,7 +184,7 @@ export function weightMatrices(shape: DecoderShape, split: Split): readonly Weig
     list.push(
       ...(layer < linearLayers ? linearAttentionOf(shape, layer, tp) : attentionOf(shape, layer, tp)),
     );
-    list.push(...mlpOf(shape, layer, split));
+    list.push(...mlpOf(shape, layer, split, padding));
     list.push(matrix('norm', layer, 1, shape.hidden), matrix('norm', layer, 1, shape.hidden));
   }
   list.push(matrix('norm', 0, 1, shape.hidden));

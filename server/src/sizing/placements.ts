@@ -24,10 +24,54 @@ export interface PlacementOptions {
   readonly unknownToo?: boolean;
 }
 
-/** Whether an engine would start with so many GPUs: attention heads are divided evenly. */
-export function divides(config: Pick<ServingConfig, 'model'>, tensorParallel: number): boolean {
-  const heads = config.model.model?.shape?.heads ?? 0;
-  return heads === 0 || heads % tensorParallel === 0;
+/** What of a model does not come out even on so many GPUs, and how much of it there is. */
+export type UnevenSplit =
+  | { readonly what: 'heads' | 'kv-heads'; readonly count: number }
+  /** Experts of FP8 blocks: the slice that each GPU would get. */
+  | { readonly what: 'expert-blocks'; readonly slice: number };
+
+type Divided = Pick<ServingConfig, 'model' | 'quantization' | 'expertParallel'>;
+
+/** FP8 weights share a scale in blocks of 128 x 128, which are not cut (vLLM: `weight_block_size`). */
+const fp8Block = 128;
+
+/** Qwen's own FP8 repositories are in blocks; those of others mostly have a scale for each channel. */
+function isInBlocks({ model, quantization }: Divided): boolean {
+  const id = effectiveQuantization(model, quantization);
+  return id === 'fp8-block' || (id === 'fp8' && /^qwen\/qwen3.*-fp8$/i.test(model.name));
+}
+
+/**
+ * Why an engine would not start with so many GPUs. Attention heads are divided evenly, KV heads are too or are copied
+ * whole (vllm#16021), and slices of experts hold whole FP8 blocks (vllm#17569) unless experts stay whole.
+ */
+export function unevenSplit(config: Divided, tensorParallel: number): UnevenSplit | undefined {
+  const shape = config.model.model?.shape;
+  if (shape === undefined || tensorParallel <= 1) return undefined;
+  if (shape.heads > 0 && shape.heads % tensorParallel !== 0) return { what: 'heads', count: shape.heads };
+  const kvHeads = shape.latent === undefined ? shape.kvHeads : 0;
+  const isEven = kvHeads >= tensorParallel ? kvHeads % tensorParallel === 0 : tensorParallel % kvHeads === 0;
+  if (kvHeads > 0 && !isEven) return { what: 'kv-heads', count: kvHeads };
+  if (shape.experts === undefined || config.expertParallel === true || !isInBlocks(config)) return undefined;
+  const slice = shape.experts.size / tensorParallel;
+  return slice % fp8Block === 0 ? undefined : { what: 'expert-blocks', slice };
+}
+
+/** `does not divide the model's 40 attention heads`. */
+export function unevenText(uneven: UnevenSplit): string {
+  switch (uneven.what) {
+    case 'heads':
+      return `does not divide the model's ${uneven.count} attention heads`;
+    case 'kv-heads':
+      return `does not go with the model's ${uneven.count} KV heads`;
+    case 'expert-blocks':
+      return `cuts the model's FP8 blocks of ${fp8Block} (each GPU would get ${uneven.slice} of an expert)`;
+  }
+}
+
+/** Whether an engine would start with so many GPUs. */
+export function divides(config: Divided, tensorParallel: number): boolean {
+  return unevenSplit(config, tensorParallel) === undefined;
 }
 
 /**

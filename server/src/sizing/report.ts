@@ -12,7 +12,7 @@ import {
 import { describeParameters, storedWeights } from './memory/loaded-weights';
 import { schemeOf } from './models/quantization';
 import type { Range } from './models/range';
-import { divides, type Placement } from './placements';
+import { unevenSplit, unevenText, type Placement } from './placements';
 
 /** The arithmetic of one server, for people and programs. Bytes, unless a field says otherwise. */
 export interface SizingReport {
@@ -53,7 +53,7 @@ const tokens = (count: number): string => String(Math.round(count)).replace(/\B(
 /** What one replica of a server needs, on the GPU of the configuration where there is one. */
 export function sizingReport(config: ServingConfig, options: ReportOptions): SizingReport {
   const result = estimate(config);
-  const uneven = unevenSplit(config);
+  const uneven = whyUneven(config);
   const { quantization } = result;
   const weights = storedWeights(config.model, quantization, config.model.bitsPerWeight);
   const split = splitOf(config);
@@ -101,13 +101,11 @@ export function sizingReport(config: ServingConfig, options: ReportOptions): Siz
   };
 }
 
-/** Why an engine cannot cut the model so; `undefined` where it can, or the heads are not known. */
-function unevenSplit(config: ServingConfig): string | undefined {
+/** Why an engine cannot cut the model so; `undefined` where it can, or the shape is not known. */
+function whyUneven(config: ServingConfig): string | undefined {
   const { tensor } = splitOf(config);
-  const heads = config.model.model?.shape?.heads ?? 0;
-  return divides(config, tensor)
-    ? undefined
-    : `tensor parallel ${tensor} does not divide the ${heads} attention heads of the model`;
+  const uneven = unevenSplit(config, tensor);
+  return uneven && `tensor parallel ${tensor} ${unevenText(uneven)}`;
 }
 
 function largest(config: ServingConfig, { kv, weightsFit }: MemoryEstimate): Range | undefined {

@@ -1,7 +1,7 @@
 import { valueOf } from '../../kube/settings';
 import { isOn } from '../../sizing/from-manifest';
 import { identifyModel } from '../../sizing/models/identify';
-import { divides } from '../../sizing/placements';
+import { unevenSplit, unevenText, type UnevenSplit } from '../../sizing/placements';
 import type { ModelServer } from '../../kube/model-server';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule } from '../rule';
@@ -19,9 +19,14 @@ const cutsHeads: ReadonlySet<ModelServer['engine']> = new Set([
   'tensorrt-llm',
 ]);
 
+/** Those of them whose source says that it stops over KV heads and over FP8 blocks, too. */
+const cutsAll: ReadonlySet<ModelServer['engine']> = new Set(
+  [...cutsHeads].filter((engine) => engine !== 'tgi'),
+);
+
 export default defineRule({
   id: 'tensor-parallel-not-divisible',
-  summary: 'Tensor parallel must divide the attention heads of the model',
+  summary: 'Tensor parallel must divide the attention heads, the KV heads and the FP8 blocks of the model',
   severity: 'error',
   needs: 'document',
   kinds: ['pod-carrier'],
@@ -42,11 +47,21 @@ export default defineRule({
       }
       const { value } = tensorParallel;
       const model = identifyModel(name, { userModels });
-      const heads = model?.model?.shape?.heads ?? 0;
-      if (model === undefined || !Number.isInteger(value) || value < 1 || divides({ model }, value)) continue;
+      if (model === undefined || !Number.isInteger(value) || value < 1) continue;
+      const expertParallel = isOn(
+        server.arguments.get('enable-expert-parallel', ['enable-ep-moe', 'ep-size']),
+      );
+      const split = (count: number): UnevenSplit | undefined => {
+        const uneven = unevenSplit({ model, expertParallel }, count);
+        return uneven?.what === 'heads' || cutsAll.has(server.engine) ? uneven : undefined;
+      };
+      const uneven = split(value);
+      if (uneven === undefined) continue;
+      const others = counts.filter((count) => split(count) === undefined).map(String);
+      const whole = uneven.what === 'expert-blocks' ? ', and so would --enable-expert-parallel' : '';
       report({
         at: tensorParallel.at,
-        message: `${containerTitle(container)} cuts ${name} for tensor parallel ${value}, which does not divide its ${heads} attention heads; ${server.title} refuses to start (${dividers(heads)} would do)`,
+        message: `${containerTitle(container)} cuts ${name} for tensor parallel ${value}, which ${unevenText(uneven)}; ${server.title} refuses to start (${listed(others)} would do${whole})`,
         evidence: model.reasons,
         ...containerField(container),
       });
@@ -54,9 +69,10 @@ export default defineRule({
   },
 });
 
-/** The numbers of GPUs that people use and that divide the heads: `1, 2, 4, 5 or 8`. */
-function dividers(heads: number): string {
-  const found = [1, 2, 3, 4, 5, 6, 7, 8, 16].filter((count) => heads % count === 0).map(String);
-  const last = found.pop() ?? '';
-  return found.length === 0 ? last : `${found.join(', ')} or ${last}`;
+/** The numbers of GPUs that people use. */
+const counts: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 16];
+
+/** `1, 2, 4, 5 or 8`. */
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 }

@@ -37,7 +37,9 @@ export default defineRule({
     const spare = update.surge * each;
     // With a pod that may be missing the update goes on whether or not there is a spare GPU.
     const worse =
-      update.unavailable > 0 ? undefined : whyWorse(workspace, template, each, replicas, update.surge);
+      update.unavailable > 0
+        ? undefined
+        : whyWorse(workspace, template, accelerator.unit === 'device' ? each : 0, replicas, update.surge);
     const surge = update.written ? '' : ' (the default of 25 %, rounded up)';
     report({
       at: update.at ?? accelerator.at,
@@ -59,17 +61,18 @@ interface Worse {
   readonly related: readonly Related[];
 }
 
+/** @param devices whole devices of each pod: slices and cores of one do not fill a machine. */
 function whyWorse(
   workspace: Workspace,
   template: PodTemplate,
-  each: number,
+  devices: number,
   replicas: number,
   surge: number,
 ): Worse | undefined {
   return (
     withoutRoom(workspace, template, replicas + surge) ??
     withOwnVolume(workspace, template) ??
-    (each >= 8
+    (devices >= 8
       ? {
           severity: 'warning',
           text: ': a whole machine more, which EC2 may not have, and until then the update stands still',

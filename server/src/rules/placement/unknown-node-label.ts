@@ -1,6 +1,6 @@
 import { otherCloud } from '../../kube/clouds';
 import { podTemplates, type PodTemplate } from '../../kube/pod-carriers';
-import { valueSetOf } from '../../kube/requirements';
+import { valueSetOf, type NodeRequirement } from '../../kube/requirements';
 import type { Resource } from '../../kube/resource';
 import { admitsAbsence } from '../../kube/value-set';
 import { wellKnownLabels } from '../../sizing/nodes/labels';
@@ -44,6 +44,7 @@ function checkPod(workspace: Workspace, template: PodTemplate, report: (report: 
   const { resource } = template;
   for (const place of demandedLabels(template)) {
     const { key, requirement } = place;
+    reportRegion(requirement, report, 'no node is in it, and the pod stays pending');
     const set = requirement === undefined ? undefined : valueSetOf(requirement);
     // A node without the label is as good for these.
     if (set !== undefined && admitsAbsence(set)) continue;
@@ -59,6 +60,31 @@ function checkPod(workspace: Workspace, template: PodTemplate, report: (report: 
       fixes: suggestions(resource, place, provider),
     });
   }
+}
+
+const zoneKeys: readonly string[] = [
+  'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/zone',
+];
+const region = /^(af|ap|ca|cn|eu|il|me|mx|sa|us)(-gov|-iso[a-z]?)?-[a-z]+-\d$/;
+
+/** The name of a region where a zone is asked for: a zone has a letter behind it, or is one inside a city. */
+function reportRegion(
+  requirement: NodeRequirement | undefined,
+  report: (report: Report) => void,
+  then: string,
+): void {
+  if (requirement?.operator !== 'In' || !zoneKeys.includes(requirement.key)) return;
+  const values = requirement.valueNodes;
+  const named = values.filter((node) => isScalar(node) && !node.unknown && region.test(node.text));
+  const [first] = named;
+  // Beside a zone it only does no good.
+  if (!isScalar(first) || named.length < values.length) return;
+  report({
+    at: first,
+    severity: 'error',
+    message: `${first.text} is a region, and ${requirement.key} holds zones such as ${first.text}a: ${then}`,
+  });
 }
 
 interface About {
@@ -211,6 +237,7 @@ function checkPool(pool: Resource, report: (report: Report) => void): void {
   const { provider } = readNodePool(pool);
   for (const place of requiredLabels(pool)) {
     const { key } = place;
+    reportRegion(place.requirement, report, 'Karpenter finds nothing on offer in it, and launches no node');
     const origin = labelOrigin(key);
     const foreign =
       origin === 'known' && !wellKnownLabels(provider).includes(key) && labelsLike(key, provider).length > 0;

@@ -6,6 +6,8 @@ import { modelServerOf, modelServers, type ModelServer } from '../../kube/model-
 import { podTemplates, type PodTemplate } from '../../kube/pod-carriers';
 import { allowsValue, nodeDemandOf, readRequirements, valueSetOf } from '../../kube/requirements';
 import { asNumber, valueOf, valueOr } from '../../kube/settings';
+import { isOn } from '../../sizing/from-manifest';
+import { identifyModel } from '../../sizing/models/identify';
 import { acceleratorsOnly } from '../../sizing/nodes/read-pool';
 import type { Resource } from '../../kube/resource';
 import type { Workspace } from '../../workspace/workspace';
@@ -69,7 +71,7 @@ export default defineRule<Options>({
           `Pods of ${titleOf(resource)} have ${has} to stop${needed === 0 ? '' : `, and ${wordsOf(stop)}`}: ` +
           `${grace.value > needed ? 'requests that take longer are' : 'running requests are'} cut off${cause === undefined ? '' : ` at each ${cause.what}`}`,
         // Requests to a server that is not known may be short; a pause that takes all the time cuts off any.
-        ...(cause !== undefined && (grace.value <= needed || modelServers(template).length > 0)
+        ...(cause !== undefined && (grace.value <= needed || modelServers(template).some(takesLong))
           ? { severity: 'warning' as const }
           : {}),
         related: [
@@ -94,6 +96,15 @@ export default defineRule<Options>({
     }
   },
 });
+
+/** An embedding is one pass through the model: a request is over before anybody counts seconds. */
+function takesLong({ engine, model, arguments: { get } }: ModelServer): boolean {
+  if (engine === 'tei') return false;
+  const task = valueOf(get('task', ['runner', 'convert'])) ?? '';
+  if (/^(embed(ding)?|classify|score|reward|pooling)$/.test(task) || isOn(get('is-embedding'))) return false;
+  const name = valueOf(model);
+  return name === undefined || identifyModel(name)?.model?.modality !== 'embedding';
+}
 
 interface Stop {
   readonly pause: Pause | undefined;

@@ -125,3 +125,30 @@ describe(`what ${rule} says`, { skip: ruleMeta(rule) === undefined }, () => {
   }
   test('budgets were looked at', () => assert.ok(total > 3, `only ${total}`));
 });
+
+describe('what pdbs-overlap says', () => {
+  test('a pod in two budgets is not evicted, and is in one', async () => {
+    const [fixture] = (fixturesByRule().get('pdbs-overlap') ?? []).filter(({ name }) =>
+      name.startsWith('bad'),
+    );
+    assert.ok(fixture !== undefined, 'there is a fixture');
+    const given = givenBy(fixtureBundle(fixture), 'pdbs-overlap');
+    const namespace = await lab.namespace('pdbs-overlap');
+    for (const { object } of given)
+      if (workloadKinds.includes(object['kind'])) await runWorkload(api, namespace, object);
+    const budgets = given.filter(({ object }) => object['kind'] === 'PodDisruptionBudget');
+    const [first, second] = budgets;
+    assert.ok(first !== undefined && second !== undefined && budgets.length === 2, 'it has two budgets');
+    assert.ok(second.piece.findings.some((finding) => finding.rule === 'pdbs-overlap'));
+    assert.equal(await mayBeEvicted(namespace, first.object), true, 'one budget lets a pod go');
+    await createIn(api, namespace, first.object);
+    const [pod] = await podsIn(api, namespace, 'app=chat');
+    assert.ok(pod !== undefined, 'there are pods');
+    await createIn(api, namespace, second.object);
+    const answer = await api.call('POST', `${podPath(namespace, pod.metadata.name)}/eviction?dryRun=All`, {
+      body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod.metadata.name, namespace } },
+    });
+    assert.equal(answer.status, 500, JSON.stringify(answer.body));
+    assert.match(String(at(answer.body, 'message')), /more than one PodDisruptionBudget/);
+  });
+});

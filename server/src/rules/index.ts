@@ -11,6 +11,7 @@ import containerInsightsWithoutGpu from './observability/container-insights-with
 import containerKeepsRestarting from './live/container-keeps-restarting';
 import containerOomKilled from './live/container-oom-killed';
 import contextExceedsKvCache from './model/context-exceeds-kv-cache';
+import contextExceedsModel from './model/context-exceeds-model';
 import cpuLimitEqualsRequest from './resources/cpu-limit-equals-request';
 import cpuPodToleratesGpuTaint from './scheduling/cpu-pod-tolerates-gpu-taint';
 import cpuThrottled from './live/cpu-throttled';
@@ -128,6 +129,7 @@ import pdbBelowTwo from './availability/pdb-below-two';
 import pdbBlocksDrain from './availability/pdb-blocks-drain';
 import pdbBothBounds from './validity/pdb-both-bounds';
 import pdbSelectsNothing from './availability/pdb-selects-nothing';
+import pdbsOverlap from './availability/pdbs-overlap';
 import podsWithoutNode from './live/pods-without-node';
 import portOutOfRange from './validity/port-out-of-range';
 import prestopLongerThanGrace from './validity/prestop-longer-than-grace';
@@ -194,6 +196,7 @@ export const rules: readonly Rule[] = [
   containerKeepsRestarting,
   containerOomKilled,
   contextExceedsKvCache,
+  contextExceedsModel,
   cpuLimitEqualsRequest,
   cpuPodToleratesGpuTaint,
   cpuThrottled,
@@ -311,6 +314,7 @@ export const rules: readonly Rule[] = [
   pdbBlocksDrain,
   pdbBothBounds,
   pdbSelectsNothing,
+  pdbsOverlap,
   podsWithoutNode,
   portOutOfRange,
   prestopLongerThanGrace,
@@ -378,6 +382,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'container-keeps-restarting': 'live',
   'container-oom-killed': 'live',
   'context-exceeds-kv-cache': 'model',
+  'context-exceeds-model': 'model',
   'cpu-limit-equals-request': 'resources',
   'cpu-pod-tolerates-gpu-taint': 'scheduling',
   'cpu-throttled': 'live',
@@ -495,6 +500,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'pdb-blocks-drain': 'availability',
   'pdb-both-bounds': 'validity',
   'pdb-selects-nothing': 'availability',
+  'pdbs-overlap': 'availability',
   'pods-without-node': 'live',
   'port-out-of-range': 'validity',
   'prestop-longer-than-grace': 'validity',

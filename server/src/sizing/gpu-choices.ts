@@ -268,9 +268,12 @@ function branchOf(
   }
   if (byLabel !== undefined) {
     const onEc2 = make(instanceTypes(), undefined);
-    const found = byLabel.map(
-      (gpu) => onEc2.find((each) => each.gpu === gpu) ?? choice(gpu, [], slice, undefined),
-    );
+    const there = onEc2.filter(({ gpu }) => byLabel.includes(gpu));
+    // What the pod asks of the node leaves fewer cards than the name of a slice does.
+    const found =
+      filters.length > 0 && there.length > 0
+        ? there
+        : byLabel.map((gpu) => onEc2.find((each) => each.gpu === gpu) ?? choice(gpu, [], slice, undefined));
     return { choices: found, exhaustive: certain, named: true };
   }
   const narrows = filters.some(({ admits: allowed }) =>

@@ -4,7 +4,7 @@ import { olderThan, type Engine } from './memory/engines';
 import type { QuantizationId } from './models/quantization';
 
 /** What a server computes or loads, as far as a GPU can be too old for it. */
-export type Precision = 'bfloat16' | 'fp8' | 'nvfp4' | 'mxfp4' | 'awq';
+export type Precision = 'bfloat16' | 'fp8' | 'modelopt-fp8' | 'nvfp4' | 'mxfp4' | 'awq';
 
 /** Servers that run vLLM. */
 const vllm: readonly ModelServer['engine'][] = ['vllm', 'kserve', 'ray-serve-llm', 'dynamo', 'lmi'];
@@ -42,6 +42,12 @@ const limits: readonly Limit[] = [
     precision: 'fp8',
     least: 7.5,
     source: 'vLLM: no FP8 kernels on Volta, not even weight-only ones',
+  },
+  {
+    engines: [...vllm, 'sglang'],
+    precision: 'modelopt-fp8',
+    least: 8.9,
+    source: 'vLLM and SGLang: minimum capability 89 of ModelOptFp8Config, which has no weight-only kernels',
   },
   {
     engines: vllm,

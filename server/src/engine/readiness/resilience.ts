@@ -58,7 +58,7 @@ export function disruptionBudget(subject: Subject): Answer {
   const budgets = workspace.references(resource).disruptionBudgets;
   const certain = budgets.filter(({ match }) => match === 'yes').map((budget) => budget.resource);
   const found =
-    failing(subject, ['pdb-blocks-drain', 'pdb-below-two', 'pdb-both-bounds'], certain) ??
+    failing(subject, ['pdb-blocks-drain', 'pdbs-overlap', 'pdb-below-two', 'pdb-both-bounds'], certain) ??
     failing(subject, ['missing-pdb']);
   if (found !== undefined) return found;
   const [budget] = certain;

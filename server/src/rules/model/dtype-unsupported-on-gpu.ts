@@ -100,10 +100,13 @@ function formatsOf(server: ModelServer, workspace: Workspace, models: readonly U
     const what = 'computes in bfloat16 as its model is stored, which takes';
     found.push({ precision: 'bfloat16', what, at: model.at, setting: 'flag' });
   }
-  const precision = loaded === undefined ? undefined : precisionOfWeights(loaded);
+  const weights = loaded === undefined ? undefined : precisionOfWeights(loaded);
   const place = quantization.state === 'known' && quantization.value !== '' ? quantization : model;
-  if (precision !== undefined && place.state === 'known') {
-    const name = precision === 'awq' ? 'AWQ' : precision.toUpperCase();
+  if (weights !== undefined && place.state === 'known') {
+    // FP8 by NVIDIA's Model Optimizer has other kernels than the FP8 of everybody else.
+    const isModelOpt = weights === 'fp8' && place === quantization && /^modelopt/i.test(place.value);
+    const precision: Precision = isModelOpt ? 'modelopt-fp8' : weights;
+    const name = isModelOpt ? 'ModelOpt FP8' : precision.toUpperCase();
     found.push({ precision, what: `loads ${name} weights, which take`, at: place.at, setting: undefined });
   }
   return found;

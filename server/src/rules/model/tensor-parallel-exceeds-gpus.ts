@@ -106,13 +106,16 @@ function lowerTensor(server: ModelServer, { parallelism, has }: Need): Fix | und
   return edits && { title: `Set tensor parallel to ${left}`, safe: false, edits };
 }
 
-/** Numbers of GPUs that instance types have. */
+/** Numbers of devices that instance types have: up to 8 GPUs, up to 16 Neuron devices. */
 const sizes: readonly number[] = [1, 2, 4, 8, 16];
+const mostGpus = 8;
 
 function requestMore(resource: Resource, server: ModelServer, { group, gpus }: Need): Fix | undefined {
   const pods = group.pods ?? 0;
   const perPod = gpus / pods;
   if (group.perPod === undefined || group.perPod * pods !== group.total || !sizes.includes(perPod))
+    return undefined;
+  if (perPod > mostGpus && soleAccelerator(server.container)?.resource.startsWith('nvidia.com/') === true)
     return undefined;
   return requestGpus(resource, server, perPod);
 }

@@ -39,8 +39,9 @@ export default defineRule({
 
 function hasMetrics({ metricsPath, engine, arguments: { get } }: ModelServer): boolean {
   if (metricsPath === undefined) return false;
-  // SGLang reports only when it is told to.
-  return engine !== 'sglang' || get('enable-metrics').state === 'known';
+  // These report only when they are told to.
+  if (engine === 'sglang') return get('enable-metrics').state === 'known';
+  return engine !== 'llama.cpp' || get('metrics').state === 'known';
 }
 
 /** Other ways of finding what to scrape: a collector, an agent, a scrape configuration. */

@@ -107,7 +107,7 @@ const shardBytes = 5e9;
 const streamerBuffer = 4 * GiB;
 
 const assumptions: Readonly<Record<WeightLoader, string>> = {
-  safetensors: 'safetensors are mapped: page cache can be reclaimed, so less can do, but reads then repeat',
+  safetensors: 'safetensors are mapped: page cache can be reclaimed, so less can do',
   fastsafetensors: 'safetensors go to the GPU in large blocks',
   'sharded-state': 'each worker maps only its own shard',
   gguf: 'GGUF files are mapped: what goes to the GPU can be reclaimed',
@@ -148,16 +148,19 @@ export function hostMemoryForLoad(config: HostConfig): HostEstimate {
     terms.push({ label: `memory-backed volume ${volume.name}`, bytes: range(0, volume.bytes, volume.bytes) });
   }
   const need = add(...terms.map((term) => term.bytes));
+  // One worker goes through each file once; of several each reads all of them, from the cache or from the disk again.
+  const again = loader === 'safetensors' && workers > 1 ? ', but each worker then reads the files again' : '';
+  const assumption = `${assumptions[loader]}${again}`;
   return {
     need: estimateOf(need, [
       ...terms.map((term) => `${term.label} ${(term.bytes.expected / GiB).toFixed(1)} GiB`),
-      assumptions[loader],
+      assumption,
     ]),
     terms,
     weightsHeld: held,
     killLikelyBelow: held.expected / 2,
     loader,
-    assumption: assumptions[loader],
+    assumption,
   };
 }
 

@@ -187,7 +187,7 @@ test('GitHub annotations escape what would end or forge a command', () => {
   assert.equal(
     formatGithub(full),
     [
-      '::error file=a b/ä%2C1%3A%25.yaml,line=2,endLine=2,col=3,endColumn=9,title=request-above-limit::Container "<a&b>" \u0007 100%25 of%0Ait',
+      '::error file=a b/ä%2C1%3A%25.yaml,line=2,endLine=2,col=3,endColumn=9,title=request-above-limit::Container "<a&b>" \u2407 100%25 of%0Ait',
       '::notice file=a b/ä%2C1%3A%25.yaml,line=2,endLine=4,title=request-above-limit::spans lines',
       '::error file=a.yaml::internal error in missing-pdb: x is not a function',
       '::notice file=c.yaml::skipped: is a binary file',

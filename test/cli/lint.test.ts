@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, linkSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { brokenPod, folder, healthyPod, plimsoll } from './host';
@@ -126,6 +126,48 @@ test('a path that does not exist exits 2 and says so', async (t) => {
   const { code, stdout } = await plimsoll(cwd, ['lint', 'a.yaml', 'missing.yaml']);
   assert.equal(code, 2);
   assert.match(stdout, /missing\.yaml: it does not exist/);
+});
+
+test('what was asked for and cannot be read fails the run in every format', async (t) => {
+  const cwd = folder(t, { 'a.yaml': healthyPod });
+  const run = async (format: string): Promise<string> => {
+    const { code, stdout } = await plimsoll(cwd, ['lint', 'a.yaml', 'missing.yaml', '--format', format]);
+    assert.equal(code, 2);
+    return stdout;
+  };
+  assert.match(await run('sarif'), /"executionSuccessful": false/);
+  assert.match(await run('junit'), /<testsuite name="plimsoll" [^>]*errors="1" skipped="\d+"/);
+  assert.match(await run('github'), /^::error file=missing\.yaml::skipped: it does not exist/m);
+});
+
+test('commands that read manifests tell of a document that is not well-formed, and exit 2', async (t) => {
+  const cwd = folder(t, { 'a.yaml': `${healthyPod}---\napiVersion: v1\nkind: Pod\nmetadata: {name: y\n` });
+  const commands: readonly (readonly string[])[] = [
+    ['fit', '-f', 'a.yaml'],
+    ['readiness', 'a.yaml'],
+    ['size', '-f', 'a.yaml'],
+  ];
+  for (const command of commands) {
+    const { code, stderr } = await plimsoll(cwd, command);
+    assert.equal(code, 2, command.join(' '));
+    assert.match(stderr, /plimsoll: a\.yaml:\d+: the document is not well-formed YAML/);
+  }
+});
+
+test('a file that may not be written stays as it is, and one with two names keeps both', async (t) => {
+  const cwd = folder(t, { 'one.yaml': unlimitedGpu, 'locked.yaml': unlimitedGpu });
+  linkSync(join(cwd, 'one.yaml'), join(cwd, 'two.yaml'));
+  await plimsoll(cwd, ['lint', '--fix', 'one.yaml']);
+  const fixed = readFileSync(join(cwd, 'one.yaml'), 'utf8');
+  assert.notEqual(fixed, unlimitedGpu);
+  assert.equal(readFileSync(join(cwd, 'two.yaml'), 'utf8'), fixed);
+  // Root may write everything.
+  if (process.getuid?.() === 0) return;
+  chmodSync(join(cwd, 'locked.yaml'), 0o444);
+  const { code, stdout } = await plimsoll(cwd, ['lint', '--fix', 'locked.yaml']);
+  assert.equal(code, 2);
+  assert.match(stdout, /locked\.yaml: the fixes were not written/);
+  assert.equal(readFileSync(join(cwd, 'locked.yaml'), 'utf8'), unlimitedGpu);
 });
 
 test('binary, UTF-16 and Latin-1 files are skipped by name', async (t) => {

@@ -167,7 +167,7 @@ test('precisions that only the name says are recognised, and --quantization over
 test('tensor parallel that does not divide the heads never fits', async () => {
   const found = await answer('/', ['Qwen/Qwen2.5-14B-Instruct', '--gpu', 'l40s', '--tp', '3']);
   assert.equal(found.fits, 'no');
-  assert.match(found.verdict, /tensor parallel 3 does not divide the 40 attention heads/);
+  assert.match(found.verdict, /tensor parallel 3 does not divide the model.s 40 attention heads/);
 });
 
 test('a model of which only the size is known has wide bounds and no verdict about its cache', async () => {

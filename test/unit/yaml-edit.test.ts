@@ -265,7 +265,7 @@ describe('replaceScalar', () => {
     check('a: "x"\n', at(['a'], 'b'), 'a: "b"\n');
     check('a: "2"\n', at(['a'], 3), 'a: 3\n');
     check('a: x\n', at(['a'], 'yes'), 'a: "yes"\n');
-    check('a: &n x\nb: *n\n', at(['a'], 'y'), 'a: &n "y"\nb: *n\n');
+    check('a: &n x\nb: 1\n', at(['a'], 'y'), 'a: &n "y"\nb: 1\n');
     check('- x\n-\n', at([1], 'b'), '- x\n- b\n');
     check('[a, b]\n', at([0], 'c,d'), '["c,d", b]\n');
     check('a: one\n  two\nb: 1\n', at(['a'], 'c'), 'a: c\nb: 1\n');
@@ -276,6 +276,14 @@ describe('replaceScalar', () => {
   test('nothing to change, or not to be changed', () => {
     check('a: 1\n', at(['a'], 1), undefined);
     check('a: &x 1\nb: *x\n', at(['b'], 2), undefined);
+    // What the alias stands for would change as well.
+    check('a: &x 1\nb: *x\n', at(['a'], 2), undefined);
+    check('a: &x { c: 1 }\nb: { <<: *x }\n', at(['a', 'c'], 2), undefined);
+    check(
+      'a: &x { c: 1 }\nb: { <<: *x, d: 1 }\n',
+      at(['b', 'd'], 2),
+      'a: &x { c: 1 }\nb: { <<: *x, d: 2 }\n',
+    );
     check('a: {{ .x }}\n', at(['a'], 2), undefined);
     check('a: ${X}\n', at(['a'], 2), undefined);
     check('a: !!int 1\n', at(['a'], '1'), undefined);

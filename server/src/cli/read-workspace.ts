@@ -2,13 +2,17 @@ import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';
 import type { Configuration } from '../engine/config';
 import { configurationOf, singleConfiguration } from '../engine/config';
+import { isMeantForUs } from '../engine/run';
 import { Workspace } from '../workspace/workspace';
+import type { SourceFile } from '../yaml/document';
 import { parseFile } from '../yaml/parse';
 import { UsageError } from './arguments';
 import { readBases } from './bases';
 import { collect, configsAbove } from './collect';
 import { readText } from './disk';
 import type { Host } from './host';
+import { lineIndex } from './line-index';
+import { printable } from './formats/text';
 import { displayPath } from './paths';
 
 /** The files that were asked for with what belongs to them, read at once. */
@@ -37,7 +41,7 @@ export function readWorkspace(
   const collected = collect(paths, [], { cwd, gitignore: command.gitignore });
   let failed = false;
   const tell = (path: string, message: string): void => {
-    host.stderr.write(`plimsoll: ${displayPath(path, cwd)}: ${message}\n`);
+    host.stderr.write(`plimsoll: ${printable(displayPath(path, cwd))}: ${printable(message)}\n`);
   };
   const complain = (path: string, message: string): void => {
     failed = true;
@@ -53,8 +57,12 @@ export function readWorkspace(
       else if (isAsked) tell(path, read.problem);
       return [];
     }
-    if (isAsked) asked.push(uriOf(path));
-    return [parseFile(uriOf(path), read.text)];
+    const file = parseFile(uriOf(path), read.text);
+    if (isAsked) {
+      asked.push(uriOf(path));
+      for (const problem of brokenDocuments(file)) complain(`${path}:${problem.line}`, problem.message);
+    }
+    return [file];
   });
   const configs = new Map<string, string>();
   if (command.config === undefined) {
@@ -70,6 +78,20 @@ export function readWorkspace(
     configFor: configuration(command.config, configs, host).configFor,
     failed,
   };
+}
+
+/** Manifests that are not well-formed, which nothing can be said of. Lines count from 1. */
+export function brokenDocuments(
+  file: SourceFile,
+): readonly { readonly line: number; readonly message: string }[] {
+  const lines = lineIndex(file.text);
+  return file.documents.flatMap(({ document, offset }) => {
+    const [problem] = document.problems.filter(({ code }) => code !== 'duplicate-key');
+    if (problem === undefined || !isMeantForUs(document)) return [];
+    const at = { start: problem.start + offset, end: problem.end + offset };
+    const line = lines.regionOf(at).startLine;
+    return [{ line, message: `the document is not well-formed YAML and left out: ${problem.message}` }];
+  });
 }
 
 function configuration(

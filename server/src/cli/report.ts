@@ -56,6 +56,8 @@ export interface Notice {
   readonly path: string | undefined;
   readonly rule: string | undefined;
   readonly message: string;
+  /** It was asked for, and the run fails for want of it. */
+  readonly failed?: true;
 }
 
 export interface RuleSummary {

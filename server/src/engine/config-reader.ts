@@ -453,9 +453,13 @@ function nameMatcher(names: readonly string[]): Matcher {
   return (name) => exact.has(name) || patterns.some((pattern) => pattern.test(name));
 }
 
-/** Patterns in the form of `.gitignore`, which people know and which excludes folders as well as files. */
+/**
+ * Patterns in the form of `.gitignore`, which people know and which excludes folders as well as files. There a leading
+ * `./` matches nothing; here it means what it does in a shell.
+ */
 export function pathMatcher(patterns: readonly string[]): (relativePath: string) => boolean {
-  const matcher = ignore({ ignorecase: false, allowRelativePaths: true }).add([...patterns]);
+  const rooted = patterns.map((pattern) => pattern.replace(/^(!?)\.\//, '$1/'));
+  const matcher = ignore({ ignorecase: false, allowRelativePaths: true }).add(rooted);
   return (path) => matcher.ignores(path);
 }
 

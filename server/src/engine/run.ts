@@ -182,7 +182,7 @@ function inOrder(a: Finding, b: Finding): number {
 }
 
 /** A document that is meant to be a Kubernetes object of a kind that matters, even if it cannot be read as one. */
-function isMeantForUs(document: YamlDocument): boolean {
+export function isMeantForUs(document: YamlDocument): boolean {
   const { text } = document;
   if (!text.includes('apiVersion') || !text.includes('kind')) return false;
   return mayMatter(document) && /^[ \t]*["']?apiVersion["']?\s*:/m.test(text);

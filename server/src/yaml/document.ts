@@ -25,6 +25,8 @@ export interface Reading {
    * scalar (of Prometheus, Argo, a chat template) only make that scalar unknown.
    */
   readonly templated: boolean;
+  /** Values with an anchor that aliases repeat elsewhere: whoever changes one changes all of them. */
+  readonly repeated: readonly Span[];
 }
 
 /**

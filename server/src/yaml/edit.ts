@@ -54,6 +54,14 @@ export function applyEdits(text: string, edits: readonly Edit[]): string | undef
 }
 
 /**
+ * Whether a node stands in several places: as an alias, or with an anchor that aliases repeat. An edit there would change
+ * what nobody looked at.
+ */
+export function isRepeated(document: YamlDocument, node: YamlNode): boolean {
+  return node.borrowed || document.repeated.some(({ start, end }) => start <= node.start && node.end <= end);
+}
+
+/**
  * Adds a key to a map, by default behind its last one. A key that is there with an explicit or implied null gets the
  * value; one with any other value, or merged in from elsewhere, is left alone (`undefined`).
  */
@@ -64,7 +72,7 @@ export function insertKey(
   value: PlainValue,
   options: InsertOptions = {},
 ): Edits {
-  if (map.borrowed || map.open) return undefined;
+  if (isRepeated(document, map) || map.open) return undefined;
   const existing = map.entries.find((entry) => entry.key.text === key);
   if (existing !== undefined) return fillNull(document, map, existing, value);
   if (map.flow) {
@@ -117,7 +125,7 @@ export function replaceScalar(
   scalar: ScalarNode,
   value: string | number | boolean | null,
 ): Edits {
-  if (scalar.borrowed || scalar.unknown || Object.is(scalar.value, value)) return undefined;
+  if (isRepeated(document, scalar) || scalar.unknown || Object.is(scalar.value, value)) return undefined;
   const place = locate(document, scalar);
   if (place === undefined) return undefined;
   const { text } = document;
@@ -137,7 +145,7 @@ export function replaceScalar(
 
 /** Writes a map or list in flow style in the place of a scalar that stands on its line. */
 export function replaceWithFlow(document: YamlDocument, scalar: ScalarNode, value: PlainValue): Edits {
-  if (scalar.borrowed || scalar.unknown || scalar.start === scalar.end) return undefined;
+  if (isRepeated(document, scalar) || scalar.unknown || scalar.start === scalar.end) return undefined;
   if (scalar.style === 'literal' || scalar.style === 'folded') return undefined;
   return [{ start: scalar.start, end: scalar.end, newText: formatFlow(value, quotingOf(document, false)) }];
 }
@@ -148,7 +156,7 @@ export function replaceWithFlow(document: YamlDocument, scalar: ScalarNode, valu
  */
 export function removeEntry(document: YamlDocument, map: MapNode, key: string): Edits {
   const entry = map.entries.find((candidate) => candidate.key.text === key);
-  if (map.borrowed || entry === undefined || entry.key.borrowed) return undefined;
+  if (isRepeated(document, map) || entry === undefined || entry.key.borrowed) return undefined;
   const span = { start: entry.key.start, end: Math.max(entry.value.end, entry.key.end) };
   if (map.flow) return removeFromFlow(document, map, span, entry.value);
   if (span.start === map.start && span.end === map.end) return emptied(document, map, '{}');
@@ -158,7 +166,7 @@ export function removeEntry(document: YamlDocument, map: MapNode, key: string): 
 /** Takes an item out of a list, as {@link removeEntry}; a list that loses its only item becomes `[]`. */
 export function removeItem(document: YamlDocument, sequence: SequenceNode, index: number): Edits {
   const item = sequence.items[index];
-  if (sequence.borrowed || item === undefined) return undefined;
+  if (isRepeated(document, sequence) || item === undefined) return undefined;
   if (sequence.flow) return removeFromFlow(document, sequence, item, item);
   if (sequence.items.length === 1) return emptied(document, sequence, '[]');
   const dash = dashOf(document.text, sequence, item);
@@ -167,7 +175,7 @@ export function removeItem(document: YamlDocument, sequence: SequenceNode, index
 
 /** Adds an item behind the last one of a list. */
 export function appendItem(document: YamlDocument, sequence: SequenceNode, value: PlainValue): Edits {
-  if (sequence.borrowed || sequence.open) return undefined;
+  if (isRepeated(document, sequence) || sequence.open) return undefined;
   if (sequence.flow) {
     if (isEmptyFlow(document, sequence)) return fillEmpty(document, sequence, [value]);
     return insertInFlow(document, sequence, { after: sequence.items.at(-1) }, (place) =>
@@ -185,7 +193,8 @@ export function appendItem(document: YamlDocument, sequence: SequenceNode, value
 /** Gives an entry another key, with the quotes of the old one. */
 export function renameKey(document: YamlDocument, entry: Entry, newKey: string): Edits {
   const { key } = entry;
-  if (key.borrowed || key.unknown || key.text === newKey || key.start === key.end) return undefined;
+  if (isRepeated(document, key) || key.unknown || key.text === newKey || key.start === key.end)
+    return undefined;
   const place = locate(document, entry.value);
   if (place === undefined) return undefined;
   const style = key.style === 'single' || key.style === 'double' ? key.style : undefined;

@@ -46,6 +46,9 @@ function lazyDocument(text: string, inline: boolean): YamlDocument {
     get templated() {
       return read().templated;
     },
+    get repeated() {
+      return read().repeated;
+    },
   };
 }
 
@@ -60,6 +63,7 @@ function readDocument(text: string, inline: boolean): Reading {
       problems: [{ code: 'limit', message, start: 0, end: Math.min(text.length, 1) }],
       comments: [],
       templated: false,
+      repeated: [],
     };
   }
 }

@@ -75,6 +75,8 @@ class Conversion {
   private readonly shift: number;
   private readonly problems: YamlProblem[] = [];
   private readonly anchors = new Map<string, YamlNode | 'open'>();
+  /** Nodes with an anchor that an alias stands for. */
+  private readonly repeated = new Set<YamlNode>();
   /** How many nodes a walk of the tree under a node meets, aliases followed. */
   private readonly weights = new WeakMap<YamlNode, number>();
   private aliasedNodes = 0;
@@ -121,6 +123,7 @@ class Conversion {
       problems: this.problems,
       comments,
       templated: this.structural || this.hasHelmTemplate(layout),
+      repeated: [...this.repeated].map(({ start, end }) => ({ start, end })),
     };
   }
 
@@ -399,6 +402,7 @@ class Conversion {
       this.report('alias', from, to, message);
       return this.unreadable(span);
     }
+    this.repeated.add(target);
     const weight = this.weightOf(target);
     this.aliasedNodes += weight;
     if (this.aliasedNodes > MAX_EXPANDED_NODES) {

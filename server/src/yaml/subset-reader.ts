@@ -70,6 +70,7 @@ const NO_PROBLEMS: readonly YamlProblem[] = [];
 class SubsetReading implements Reading {
   readonly problems = NO_PROBLEMS;
   readonly templated = false;
+  readonly repeated = [];
   private madeRoot: YamlNode | undefined;
   private madeComments: readonly Comment[] | undefined;
 

@@ -22,7 +22,7 @@ import { diffJson, diffText, type ComparedObject, type LeftOut, type Told } from
 import type { Host } from '../host';
 import { lineIndex } from '../line-index';
 import { displayPath } from '../paths';
-import { readWorkspace } from '../read-workspace';
+import { brokenDocuments, readWorkspace } from '../read-workspace';
 
 /** Objects that are asked about at the same time. */
 const atOnce = 4;
@@ -76,12 +76,11 @@ async function read(command: DiffCommand, host: Host): Promise<ReturnType<typeof
   // The file on the disk, if there is one, is an older version; what stands around it says what it is.
   const around = readWorkspace({ ...command, paths: [existsSync(path) ? path : host.cwd] }, host);
   const uri = pathToFileURL(path).href;
-  return {
-    ...around,
-    workspace: around.workspace.with(parseFile(uri, decoded.text)),
-    asked: [uri],
-    failed: false,
-  };
+  const file = parseFile(uri, decoded.text);
+  const broken = brokenDocuments(file);
+  for (const { line, message } of broken)
+    host.stderr.write(`plimsoll: ${displayPath(path, host.cwd)}:${line}: ${message}\n`);
+  return { ...around, workspace: around.workspace.with(file), asked: [uri], failed: broken.length > 0 };
 }
 
 interface Skipped {
@@ -104,10 +103,8 @@ function candidatesIn(
       const role = workspace.roleOf(uri, placed);
       const skip = (node: MapNode, why: string): void =>
         void leftOut.push({ uri, at: shifted(getIn(node, 'kind') ?? node, placed.offset), why });
-      if (placed.document.problems.some(({ code }) => code !== 'duplicate-key')) {
-        skip(root, 'it is not well-formed YAML');
-        continue;
-      }
+      // Said when the file was read.
+      if (placed.document.problems.some(({ code }) => code !== 'duplicate-key')) continue;
       for (const node of objectsIn(root)) {
         const [apiVersion, kind] = [textIn(node, 'apiVersion'), textIn(node, 'kind')];
         if (apiVersion === undefined || kind === undefined) continue;

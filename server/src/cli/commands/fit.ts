@@ -1,4 +1,3 @@
-import { pathToFileURL } from 'node:url';
 import { podTemplates, type PodTemplate } from '../../kube/pod-carriers';
 import { otherCloud } from '../../kube/clouds';
 import type { Resource } from '../../kube/resource';
@@ -12,16 +11,13 @@ import {
   type PoolAnswer,
 } from '../../rules/placement/answers';
 import { poolTitle } from '../../rules/placement/surroundings';
-import { Workspace } from '../../workspace/workspace';
-import { parseFile } from '../../yaml/parse';
 import { entryOf, mapIn } from '../../yaml/node';
 import type { FitCommand } from '../arguments';
 import { UsageError } from '../arguments';
-import { collect } from '../collect';
-import { readText } from '../disk';
 import type { Host } from '../host';
 import { lineIndex } from '../line-index';
 import { displayPath } from '../paths';
+import { readWorkspace } from '../read-workspace';
 
 /** One workload (or part of one) with its answer and where it stands. */
 interface Row {
@@ -34,31 +30,8 @@ interface Row {
 /** `plimsoll fit`: exit code 0 when every workload fits or may, 1 when one cannot, 2 when something cannot be read. */
 export function fitCommand(command: FitCommand, host: Host): number {
   const { cwd } = host;
-  const collected = collect(command.paths.length === 0 ? ['.'] : command.paths, [], {
-    cwd,
-    gitignore: command.gitignore,
-  });
-  let failed = collected.problems.length > 0;
-  for (const { path, message } of collected.problems) {
-    host.stderr.write(`plimsoll: ${displayPath(path, cwd)}: ${message}\n`);
-  }
-  const asked: string[] = [];
-  const files = [...collected.files, ...collected.context].flatMap((path, index) => {
-    const read = readText(path);
-    const isAsked = index < collected.files.length;
-    if ('problem' in read) {
-      if (isAsked) {
-        failed ||= read.failed;
-        host.stderr.write(`plimsoll: ${displayPath(path, cwd)}: ${read.problem}\n`);
-      }
-      return [];
-    }
-    const uri = pathToFileURL(path).href;
-    if (isAsked) asked.push(uri);
-    return [parseFile(uri, read.text)];
-  });
-  const workspace = Workspace.empty.withAll(files);
-  const all = asked.sort().flatMap((uri) => workspace.resourcesOf(uri).filter(isPlaced));
+  const { workspace, asked, failed } = readWorkspace({ ...command, config: undefined }, host);
+  const all = asked.flatMap((uri) => workspace.resourcesOf(uri).filter(isPlaced));
   const chosen =
     command.workload === undefined ? all : all.filter((one) => isNamed(one, command.workload ?? ''));
   if (command.workload !== undefined && chosen.length === 0) {

@@ -48,7 +48,12 @@ function readAll(paths: Iterable<string>, host: Host, into: Map<string, string>,
       into.set(uriOf(path), read.text);
     } else {
       failed ||= read.failed;
-      notices.push({ path: displayPath(path, host.cwd), rule: undefined, message: read.problem });
+      notices.push({
+        path: displayPath(path, host.cwd),
+        rule: undefined,
+        message: read.problem,
+        ...(read.failed ? { failed: true } : {}),
+      });
     }
   }
   return failed;
@@ -66,7 +71,7 @@ async function gather(command: LintCommand, host: Host): Promise<Input> {
   );
   const helpers = helpersFor(collected.files.length, host);
   for (const { path, message } of collected.problems) {
-    notices.push({ path: displayPath(path, host.cwd), rule: undefined, message });
+    notices.push({ path: displayPath(path, host.cwd), rule: undefined, message, failed: true });
   }
   let failed = collected.problems.length > 0;
   failed = readAll(collected.files, host, texts, notices) || failed;
@@ -129,7 +134,12 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
         const problem = writeText(uri, result.text);
         if (problem !== undefined) {
           failed = true;
-          input.notices.push({ path: displayPath(uri, host.cwd), rule: undefined, message: problem });
+          input.notices.push({
+            path: displayPath(uri, host.cwd),
+            rule: undefined,
+            message: problem,
+            failed: true,
+          });
           continue;
         }
       }

@@ -23,15 +23,13 @@ import { findInstanceType, priceNote, priceSource } from '../../sizing/nodes/ins
 import { placements, type Placement, type PlacementOptions } from '../../sizing/placements';
 import { plainPlacements, plainReport, sizingReport, type SizingReport } from '../../sizing/report';
 import { nearest } from '../../rules/nearest';
-import { Workspace } from '../../workspace/workspace';
-import { parseFile } from '../../yaml/parse';
+import type { Workspace } from '../../workspace/workspace';
 import { UsageError, type SizeCommand } from '../arguments';
-import { collect } from '../collect';
-import { readText } from '../disk';
 import { printable } from '../formats/text';
 import type { Host } from '../host';
 import { configurations } from '../user-models';
 import { displayPath } from '../paths';
+import { readWorkspace } from '../read-workspace';
 
 /** `plimsoll size`: exit code 0 answered, 2 where the model or a file cannot be read. */
 export function size(command: SizeCommand, host: Host): number {
@@ -217,28 +215,11 @@ interface Sized {
 }
 
 function sizeOfFiles(command: SizeCommand, host: Host): number {
-  const collected = collect(command.files, [], { cwd: host.cwd, gitignore: true });
-  let failed = false;
-  const complain = (path: string, message: string): void => {
-    failed = true;
-    host.stderr.write(`plimsoll: ${printable(displayPath(path, host.cwd))}: ${message}\n`);
-  };
-  for (const { path, message } of collected.problems) complain(path, message);
-  const uris = new Set<string>();
-  const sources = [...collected.files, ...collected.context].flatMap((path, index) => {
-    const read = readText(path);
-    const uri = pathToFileURL(path).href;
-    const isAsked = index < collected.files.length;
-    if ('text' in read) {
-      if (isAsked) uris.add(uri);
-      return [parseFile(uri, read.text)];
-    }
-    if (isAsked) complain(path, read.problem);
-    return [];
-  });
-  const workspace = Workspace.empty.withAll(sources);
-  const configFor = configurations(collected.roots, collected.configs);
-  const servers = [...uris].sort().flatMap((uri) => sizedIn(workspace, uri, configFor(uri).models, host));
+  const { workspace, asked, configFor, failed } = readWorkspace(
+    { paths: command.files, gitignore: true, config: undefined },
+    host,
+  );
+  const servers = asked.flatMap((uri) => sizedIn(workspace, uri, configFor(uri).models, host));
   if (servers.length === 0) {
     if (!failed)
       host.stderr.write(`plimsoll: no model server in ${command.files.map(printable).join(', ')}\n`);

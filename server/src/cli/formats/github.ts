@@ -1,5 +1,6 @@
 import type { Severity } from '../../rules/rule';
 import type { Report } from '../report';
+import { printable } from './text';
 
 /** Workflow commands know three levels; hints are notices too. */
 const commands: Readonly<Record<Severity, string>> = {
@@ -9,8 +10,16 @@ const commands: Readonly<Record<Severity, string>> = {
   hint: 'notice',
 };
 
+/** Control characters as pictures; line breaks have an escape of their own here. */
+function visible(text: string): string {
+  return text
+    .split(/(\r|\n)/)
+    .map((part) => (part === '\r' || part === '\n' ? part : printable(part)))
+    .join('');
+}
+
 function escapeData(text: string): string {
-  return text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A');
+  return visible(text).replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A');
 }
 
 function escapeProperty(text: string): string {
@@ -35,10 +44,10 @@ export function formatGithub(report: Report): string {
     const where = path === undefined ? '' : ` file=${escapeProperty(path)}`;
     lines.push(`::error${where}::${escapeData(`internal error in ${rule ?? 'the engine'}: ${message}`)}`);
   }
-  for (const { path, rule, message } of report.skipped) {
+  for (const { path, rule, message, failed } of report.skipped) {
     if (path === undefined && rule !== undefined) continue;
     const where = path === undefined ? '' : ` file=${escapeProperty(path)}`;
-    lines.push(`::notice${where}::${escapeData(`skipped: ${message}`)}`);
+    lines.push(`::${failed === true ? 'error' : 'notice'}${where}::${escapeData(`skipped: ${message}`)}`);
   }
   for (const { file, rule, resource, path } of report.baseline?.stale ?? []) {
     const what = escapeData(`stale entry in ${report.baseline?.file ?? ''}: ${rule} ${resource} ${path}`);

@@ -24,7 +24,8 @@ export function formatJunit(report: Report): string {
   const suites: string[] = [];
   let tests = 0;
   let failures = 0;
-  const errors = report.internalErrors.length;
+  const unreadable = report.skipped.filter(({ failed }) => failed === true).length;
+  const errors = report.internalErrors.length + unreadable;
   for (const file of report.files) {
     const cases: string[] = [];
     let failed = 0;
@@ -67,15 +68,17 @@ export function formatJunit(report: Report): string {
           `      <error type="internal" message="${escapeXml(message)}"/>\n    </testcase>`,
       ),
       ...report.skipped.map(
-        ({ path, rule, message }) =>
+        ({ path, rule, message, failed }) =>
           `    <testcase classname="plimsoll" name="${escapeXml(path ?? rule ?? 'skipped')}" time="0">\n` +
-          `      <skipped message="${escapeXml(message)}"/>\n    </testcase>`,
+          (failed === true
+            ? `      <error type="unreadable" message="${escapeXml(message)}"/>\n    </testcase>`
+            : `      <skipped message="${escapeXml(message)}"/>\n    </testcase>`),
       ),
     ];
     tests += cases.length;
     suites.push(
       `  <testsuite name="plimsoll" tests="${cases.length}" failures="0" errors="${errors}"` +
-        ` skipped="${report.skipped.length}" time="0">\n${cases.join('\n')}\n  </testsuite>`,
+        ` skipped="${report.skipped.length - unreadable}" time="0">\n${cases.join('\n')}\n  </testsuite>`,
     );
   }
   return (

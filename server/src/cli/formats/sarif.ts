@@ -98,8 +98,8 @@ export function formatSarif(report: Report): string {
         ? {}
         : { locations: [{ physicalLocation: { artifactLocation: { uri: uriReference(path) } } }] }),
     })),
-    ...report.skipped.map(({ path, rule, message }) => ({
-      level: 'note',
+    ...report.skipped.map(({ path, rule, message, failed }) => ({
+      level: failed === true ? 'error' : 'note',
       message: { text: `skipped${rule === undefined ? '' : ` ${rule}`}: ${message}` },
       ...(path === undefined
         ? {}
@@ -127,7 +127,8 @@ export function formatSarif(report: Report): string {
         columnKind: 'utf16CodeUnits',
         invocations: [
           {
-            executionSuccessful: report.internalErrors.length === 0,
+            executionSuccessful:
+              report.internalErrors.length === 0 && report.skipped.every(({ failed }) => failed !== true),
             ...(notifications.length > 0 ? { toolExecutionNotifications: notifications } : {}),
           },
         ],

@@ -1,15 +1,16 @@
 import { envOf, type Container } from '../../kube/containers';
 import type { ModelServer } from '../../kube/model-server';
 import type { Setting } from '../../kube/settings';
-import { appendItem, type Edits } from '../../yaml/edit';
+import { appendItem, isRepeated, type Edits } from '../../yaml/edit';
 import { entryOf, isMap, isScalar, isSequence, type ScalarNode, type SequenceNode } from '../../yaml/node';
 
 /** Puts another value in the place of a setting, wherever it stands: an argument, a part of one, a variable, a script. */
 export function setSetting(server: ModelServer, setting: Setting<unknown>, value: string): Edits {
   if (setting.state !== 'known') return undefined;
   const { at, node, text } = setting;
-  if (node.borrowed || node.unknown || at.end - at.start !== text.length || text === '') return undefined;
   const { document } = server.container.template.resource.placed;
+  if (isRepeated(document, node) || node.unknown || at.end - at.start !== text.length || text === '')
+    return undefined;
   if (document.text.slice(at.start, at.end) !== text) return undefined;
   return [{ ...at, newText: value }];
 }

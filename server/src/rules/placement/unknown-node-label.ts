@@ -62,10 +62,7 @@ function checkPod(workspace: Workspace, template: PodTemplate, report: (report: 
   }
 }
 
-const zoneKeys: readonly string[] = [
-  'topology.kubernetes.io/zone',
-  'failure-domain.beta.kubernetes.io/zone',
-];
+const zoneKeys: readonly string[] = ['topology.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/zone'];
 const region = /^(af|ap|ca|cn|eu|il|me|mx|sa|us)(-gov|-iso[a-z]?)?-[a-z]+-\d$/;
 
 /** The name of a region where a zone is asked for: a zone has a letter behind it, or is one inside a city. */

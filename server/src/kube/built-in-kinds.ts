@@ -1,4 +1,7 @@
-/** The group of each kind of Kubernetes that people write, beside those that exist in several groups. */
+/**
+ * The kinds that people write, by group: those of Kubernetes, beside those that exist in several groups, and those of the
+ * operators whose definitions are known as well.
+ */
 const groups: Readonly<Record<string, readonly string[]>> = {
   '': [
     'ConfigMap',
@@ -23,6 +26,10 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   'rbac.authorization.k8s.io': ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
   'scheduling.k8s.io': ['PriorityClass'],
   'storage.k8s.io': ['CSIDriver', 'StorageClass'],
+  'karpenter.sh': ['NodeClaim', 'NodePool'],
+  'karpenter.k8s.aws': ['EC2NodeClass'],
+  'keda.sh': ['ClusterTriggerAuthentication', 'ScaledJob', 'ScaledObject', 'TriggerAuthentication'],
+  'monitoring.coreos.com': ['PodMonitor', 'PrometheusRule', 'ServiceMonitor'],
 };
 
 const groupOf: ReadonlyMap<string, string> = new Map(
@@ -41,18 +48,28 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   'networking.k8s.io': ['IPAddress', 'ServiceCIDR'],
   policy: ['Eviction', 'PodSecurityPolicy'],
   'storage.k8s.io': ['CSINode', 'CSIStorageCapacity', 'VolumeAttachment', 'VolumeAttributesClass'],
+  'karpenter.sh': ['Machine', 'NodeOverlay', 'Provisioner'],
+  'karpenter.k8s.aws': ['AWSNodeTemplate'],
+  'monitoring.coreos.com': [
+    'Alertmanager',
+    'AlertmanagerConfig',
+    'Probe',
+    'Prometheus',
+    'PrometheusAgent',
+    'ScrapeConfig',
+    'ThanosRuler',
+  ],
 };
 
 /**
- * The kinds among which one of a group was probably meant; none where the group has this kind, or is none of
- * Kubernetes' own.
+ * The kinds among which one of a group was probably meant; none where the group has this kind, or is not known.
  */
 export function kindsInsteadOf(group: string, kind: string): readonly string[] {
   const own = groups[group] ?? [];
   return own.includes(kind) || rest[group]?.includes(kind) === true || kind.endsWith('List') ? [] : own;
 }
 
-/** `v1`, `apps/v1`: a version of a group of Kubernetes' own. */
+/** `v1`, `apps/v1`: a version of a known group. */
 export function isBuiltInVersion(apiVersion: string): boolean {
   const slash = apiVersion.indexOf('/');
   return (
@@ -61,17 +78,20 @@ export function isBuiltInVersion(apiVersion: string): boolean {
   );
 }
 
+/** Versions other than `v1`. */
+const versionOf: Readonly<Record<string, string>> = { autoscaling: 'v2', 'keda.sh': 'v1alpha1' };
+
 /** The version that every API server of today has the kind in: `apps/v1`. */
 export function servedApiVersion(kind: string): string | undefined {
   const group = groupOf.get(kind);
   if (group === undefined) return undefined;
-  const version = group === 'autoscaling' ? 'v2' : 'v1';
+  const version = versionOf[group] ?? 'v1';
   return group === '' ? version : `${group}/${version}`;
 }
 
 /**
- * A kind of Kubernetes in a group that has no such kind. Custom resources may have any kind, in groups with a dot in their
- * name, which those of Kubernetes alone lack or end in `.k8s.io`.
+ * A known kind in a known group that has no such kind. Other groups with a dot in their name may have any kind; only those
+ * of Kubernetes alone lack the dot.
  */
 export function isMisplaced(group: string, kind: string): boolean {
   const own = groupOf.get(kind);

@@ -43,7 +43,8 @@ export default defineRule({
       report({
         at: toleration.at,
         message: `${titleOf(resource)} runs ${tool} and tolerates ${toleration.what}: it may be put on GPU nodes, takes CPU and memory that model servers need, and keeps a node with GPUs from being removed`,
-        fixes: [toleration.fix],
+        // Without it a pod that selects such nodes would find none.
+        fixes: selected === undefined ? [toleration.fix] : [],
       });
     }
   },

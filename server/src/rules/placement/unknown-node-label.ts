@@ -181,7 +181,11 @@ function candidates(key: string, provider: ProviderOfPools): readonly string[] {
       .filter((label) => domain.startsWith('karpenter') || label.startsWith(domain))
       .map((label) => [label.slice(label.indexOf('/') + 1), label]),
   );
-  const found = nearest(name, known.keys());
+  // Half of a name: `instance-gpu` for `instance-gpu-name`, which is no slip for `instance-cpu`.
+  const whole = [`${name}-name`, ...known.keys()].find(
+    (other) => other.startsWith(`${name}-`) && known.has(other),
+  );
+  const found = whole ?? nearest(name, known.keys());
   const label = found === undefined ? undefined : known.get(found);
   return label === undefined ? [] : [label];
 }

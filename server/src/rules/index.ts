@@ -134,6 +134,7 @@ import podsWithoutNode from './live/pods-without-node';
 import portOutOfRange from './validity/port-out-of-range';
 import prestopLongerThanGrace from './validity/prestop-longer-than-grace';
 import probeInvalid from './validity/probe-invalid';
+import probePortNotServed from './probes/probe-port-not-served';
 import probePortUnknown from './probes/probe-port-unknown';
 import probesIdentical from './probes/probes-identical';
 import progressDeadlineTooShort from './probes/progress-deadline-too-short';
@@ -319,6 +320,7 @@ export const rules: readonly Rule[] = [
   portOutOfRange,
   prestopLongerThanGrace,
   probeInvalid,
+  probePortNotServed,
   probePortUnknown,
   probesIdentical,
   progressDeadlineTooShort,
@@ -505,6 +507,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'port-out-of-range': 'validity',
   'prestop-longer-than-grace': 'validity',
   'probe-invalid': 'validity',
+  'probe-port-not-served': 'probes',
   'probe-port-unknown': 'probes',
   'probes-identical': 'probes',
   'progress-deadline-too-short': 'probes',

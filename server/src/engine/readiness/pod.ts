@@ -222,6 +222,7 @@ export function probesConfigured(subject: Subject): Answer {
       'missing-readiness-probe',
       'missing-liveness-probe',
       'probe-port-unknown',
+      'probe-port-not-served',
       'liveness-kills-during-load',
       'startup-budget-too-short',
     ]);

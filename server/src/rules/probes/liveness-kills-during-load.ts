@@ -11,6 +11,7 @@ import { durationText } from '../cold-start/weights';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Fix } from '../rule';
 import { budgetOf, shortBudget, wantedSeconds, type ShortBudget } from './load-budget';
+import { undeclaredPort } from './probe-ports';
 
 export default defineRule({
   id: 'liveness-kills-during-load',
@@ -24,6 +25,8 @@ export default defineRule({
       const { container } = server;
       const { liveness } = probesOf(container);
       if (liveness === undefined || !isAbsent(resource, container.node, 'startupProbe')) continue;
+      // A probe that cannot be sent kills nobody.
+      if (undeclaredPort(container, liveness) !== undefined) continue;
       const short = shortBudget(server, workspace, models, budgetOf(liveness, 'liveness'));
       if (short === undefined || mayBePatched(workspace, resource, 'startupProbe')) continue;
       const { initialDelaySeconds: delay, periodSeconds: period, failureThreshold: failures } = liveness;

@@ -1,17 +1,10 @@
-import {
-  containers,
-  findPort,
-  portsOf,
-  probesOf,
-  runningContainers,
-  type Container,
-} from '../../kube/containers';
+import { containers, portsOf, probesOf, runningContainers, type Container } from '../../kube/containers';
 import { podTemplates, type PodTemplate } from '../../kube/pod-carriers';
-import type { Probe, ProbeKind } from '../../kube/probes';
-import { scalarIn } from '../../yaml/node';
+import type { ProbeKind } from '../../kube/probes';
 import { inSentence } from '../naming';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Related } from '../rule';
+import { undeclaredPort } from './probe-ports';
 
 /**
  * What the kubelet makes of a probe that it cannot send: it throws the result away (`prober/worker.go`), so that the
@@ -37,9 +30,8 @@ export default defineRule({
       for (const container of runningContainers(template)) {
         const { readiness, liveness, startup } = probesOf(container);
         for (const probe of [startup, readiness, liveness]) {
-          const port = probe === undefined ? undefined : portNameOf(probe);
+          const port = probe === undefined ? undefined : undeclaredPort(container, probe);
           if (probe === undefined || port === undefined) continue;
-          if (findPort(container, port).state !== 'absent' || isAdded(template, port.text)) continue;
           const names = portsOf(container).flatMap(({ name }) => (name === undefined ? [] : [`"${name}"`]));
           const declared = names.length === 0 ? 'names none' : `names ${names.join(' and ')}`;
           report({
@@ -53,17 +45,6 @@ export default defineRule({
     }
   },
 });
-
-/** Ports of a `grpc` handler are numbers only; another rule's matter. */
-function portNameOf(probe: Probe) {
-  const port = scalarIn(probe.node, 'httpGet', 'port') ?? scalarIn(probe.node, 'tcpSocket', 'port');
-  return port === undefined || typeof port.value !== 'string' || port.unknown ? undefined : port;
-}
-
-/** KubeRay adds this port to the first container of each of its pods. */
-function isAdded(template: PodTemplate, name: string): boolean {
-  return template.resource.group === 'ray.io' && name === 'metrics';
-}
 
 /** Names count within their container only, which is what people overlook. */
 function elsewhere(template: PodTemplate, container: Container, name: string): readonly Related[] {

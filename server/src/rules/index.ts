@@ -60,6 +60,7 @@ import hpaTargetUtilizationExtreme from './autoscaling/hpa-target-utilization-ex
 import imageNotPinned from './cold-start/image-not-pinned';
 import immutableFieldInUpdate from './live/immutable-field-in-update';
 import irsaRoleMalformed from './observability/irsa-role-malformed';
+import kedaAverageDividedAgain from './keda/keda-average-divided-again';
 import kedaCloudwatchWindow from './keda/keda-cloudwatch-window';
 import kedaCooldownMisread from './keda/keda-cooldown-misread';
 import kedaCpuTriggerScalesToZero from './keda/keda-cpu-trigger-scales-to-zero';
@@ -246,6 +247,7 @@ export const rules: readonly Rule[] = [
   imageNotPinned,
   immutableFieldInUpdate,
   irsaRoleMalformed,
+  kedaAverageDividedAgain,
   kedaCloudwatchWindow,
   kedaCooldownMisread,
   kedaCpuTriggerScalesToZero,
@@ -433,6 +435,7 @@ export const ruleAreas: Readonly<Record<string, string>> = {
   'image-not-pinned': 'cold-start',
   'immutable-field-in-update': 'live',
   'irsa-role-malformed': 'observability',
+  'keda-average-divided-again': 'keda',
   'keda-cloudwatch-window': 'keda',
   'keda-cooldown-misread': 'keda',
   'keda-cpu-trigger-scales-to-zero': 'keda',

@@ -7,7 +7,7 @@ export default defineRule({
   severity: 'error',
   needs: 'document',
   kinds: checkedKinds,
-  fixable: 'none',
+  fixable: 'suggest',
   apiServerRejects: true,
   check: reportFlaws('field-not-allowed'),
 });

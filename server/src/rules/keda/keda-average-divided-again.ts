@@ -1,7 +1,8 @@
 import type { WrittenTrigger } from '../../kube/keda/read-triggers';
 import { selectorsOf, type PromExpression } from '../../promql/expression';
 import { insertKey, replaceScalar } from '../../yaml/edit';
-import { entryOf, isScalar } from '../../yaml/node';
+import { isAbsent } from '../../kube/resource';
+import { entryOf, isScalar, mapIn } from '../../yaml/node';
 import { defineRule, type Fix } from '../rule';
 import { valuePlace } from './place';
 import { asksVictoriaMetrics, prometheusQueries, shownQuery } from './prometheus-query';
@@ -17,6 +18,9 @@ export default defineRule({
   kinds: ['ScaledObject'],
   fixable: 'suggest',
   check(resource, { report }) {
+    // With a formula its own metric type counts, and those of the triggers do not.
+    const modifiers = mapIn(resource.root, 'spec', 'advanced', 'scalingModifiers');
+    if (modifiers !== undefined && !isAbsent(resource, modifiers, 'formula')) return;
     for (const { trigger, node, expression } of prometheusQueries(resource)) {
       if (asksVictoriaMetrics(trigger) || !isDivided(trigger)) continue;
       const average = averageIn(expression);

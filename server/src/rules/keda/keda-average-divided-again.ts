@@ -1,8 +1,7 @@
 import type { WrittenTrigger } from '../../kube/keda/read-triggers';
 import { selectorsOf, type PromExpression } from '../../promql/expression';
 import { insertKey, replaceScalar } from '../../yaml/edit';
-import { isAbsent } from '../../kube/resource';
-import { entryOf, isScalar, mapIn } from '../../yaml/node';
+import { entryOf, isScalar } from '../../yaml/node';
 import { defineRule, type Fix } from '../rule';
 import { valuePlace } from './place';
 import { asksVictoriaMetrics, prometheusQueries, shownQuery } from './prometheus-query';
@@ -18,11 +17,9 @@ export default defineRule({
   kinds: ['ScaledObject'],
   fixable: 'suggest',
   check(resource, { report }) {
-    // With a formula its own metric type counts, and those of the triggers do not.
-    const modifiers = mapIn(resource.root, 'spec', 'advanced', 'scalingModifiers');
-    if (modifiers !== undefined && !isAbsent(resource, modifiers, 'formula')) return;
     for (const { trigger, node, expression } of prometheusQueries(resource)) {
-      if (asksVictoriaMetrics(trigger) || !isDivided(trigger)) continue;
+      // With a formula its own metric type counts, and those of the triggers do not.
+      if (trigger.composed !== 'no' || asksVictoriaMetrics(trigger) || !isDivided(trigger)) continue;
       const average = averageIn(expression);
       const selectors = selectorsOf(expression);
       if (average === undefined || selectors.length === 0) continue;

@@ -170,6 +170,13 @@ test('tensor parallel that does not divide the heads never fits', async () => {
   assert.match(found.verdict, /tensor parallel 3 does not divide the model.s 40 attention heads/);
 });
 
+test("a length above the model's own is told where it fits", async () => {
+  const at = (length: string): Promise<{ readonly verdict: string }> =>
+    answer('/', ['Qwen/Qwen2.5-7B-Instruct', '--gpu', 'l40s', '--max-model-len', length]);
+  assert.equal((await at('32768')).verdict, 'It fits, with requests of 32,768 tokens');
+  assert.match((await at('65536')).verdict, /65,536 tokens; the model was made for 32,768 tokens/);
+});
+
 test('a model of which only the size is known has wide bounds and no verdict about its cache', async () => {
   const found = await answer('/', ['acme/secret-13b', '--gpu', 'l40s']);
   assert.ok(found.weights.high > found.weights.low);

@@ -119,6 +119,14 @@ function largest(config: ServingConfig, { kv, weightsFit }: MemoryEstimate): Ran
   };
 }
 
+/** Engines compare the length with the model's own before anything else. */
+function beyondModel(config: ServingConfig, length: number | undefined): string {
+  const own = config.model.model?.maxPositions;
+  return own === undefined || length === undefined || length <= own
+    ? ''
+    : `; the model was made for ${tokens(own)} tokens, and engines start with more only when they are told to`;
+}
+
 function verdictText(
   config: ServingConfig,
   { fits, weightsFit, contextFits, weights, budget, kv, kvNeeded, maxModelLen }: MemoryEstimate,
@@ -139,7 +147,10 @@ function verdictText(
   if (contextFits === 'no') {
     return `${engine} refuses to start: a request of ${length} needs ${formatBytes(kvNeeded?.expected ?? 0)} of KV cache${each}, about ${formatBytes(kv?.available.expected ?? 0)} are left${most}`;
   }
-  if (fits === 'yes') return length === '' ? 'It fits' : `It fits, with requests of ${length}`;
+  if (fits === 'yes')
+    return length === ''
+      ? 'It fits'
+      : `It fits, with requests of ${length}${beyondModel(config, maxModelLen)}`;
   if (weightsFit === 'unknown') {
     return `It may fit: ${formatBytes(weights.perGpu.expected)} of weights${each} leave little or nothing for the KV cache${most}`;
   }

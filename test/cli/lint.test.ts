@@ -170,6 +170,14 @@ test('a file that may not be written stays as it is, and one with two names keep
   assert.equal(readFileSync(join(cwd, 'locked.yaml'), 'utf8'), unlimitedGpu);
 });
 
+test('a folder without manifests is told of', async (t) => {
+  const cwd = folder(t, { 'pod.json': '{}' });
+  const { code, stdout, stderr } = await plimsoll(cwd, ['lint']);
+  assert.equal(code, 0);
+  assert.equal(stdout, '');
+  assert.match(stderr, /no \.yaml or \.yml file here/);
+});
+
 test('binary, UTF-16 and Latin-1 files are skipped by name', async (t) => {
   const cwd = folder(t, {
     'binary.yaml': Buffer.from([0x61, 0x00, 0x62]),

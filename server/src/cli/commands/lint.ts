@@ -193,6 +193,9 @@ export async function lintCommand(command: LintCommand, host: Host): Promise<num
   } else {
     host.stdout.write(text);
   }
+  // Quiet on success, but not where there was nothing that could fail: manifests in JSON are read when they are named.
+  if (report.checkedFiles === 0 && report.skipped.length === 0)
+    host.stderr.write('plimsoll: there is no .yaml or .yml file here, so nothing was checked\n');
   if (failed || report.internalErrors.length > 0) return 2;
   return report.counts.error > 0 || report.counts.warning > command.maxWarnings ? 1 : 0;
 }

@@ -70,6 +70,18 @@ describe('insertKey', () => {
       'a:\n  b: 1 # note\n  x: 1\n# other\nc: 2\n',
     );
     check('a:\n  b:\n    c: 1\n\nd: 2\n', into(['a'], 'x', 1), 'a:\n  b:\n    c: 1\n  x: 1\n\nd: 2\n');
+    // A comment stays with the block that it is indented with.
+    check(
+      'a:\n  b:\n    c: 1\n    # c: 2\n\n    # more\nd: 2\n',
+      into(['a'], 'x', 1),
+      'a:\n  b:\n    c: 1\n    # c: 2\n  x: 1\n\n    # more\nd: 2\n',
+    );
+    check('a:\n  b:\n    c: 1\n    # end', into(['a'], 'x', 1), 'a:\n  b:\n    c: 1\n    # end\n  x: 1');
+    check(
+      'a:\n  b: 1\n  # of c\n  c: 2\n',
+      into(['a'], 'x', 1, { before: 'c' }),
+      'a:\n  b: 1\n  x: 1\n  # of c\n  c: 2\n',
+    );
     check('a:\n  b: |\n    t\n\nd: 2\n', into(['a'], 'x', 1), 'a:\n  b: |\n    t\n  x: 1\n\nd: 2\n');
     check('a:\n  b: |+\n    t\n\nd: 2\n', into(['a'], 'x', 1), 'a:\n  b: |+\n    t\n\n  x: 1\nd: 2\n');
     check('a:\n  b: # note\nd: 2\n', into(['a'], 'x', 1), 'a:\n  b: # note\n  x: 1\nd: 2\n');

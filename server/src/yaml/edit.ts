@@ -473,8 +473,21 @@ function insertInBlockMap(
   }
   const after = before > 0 ? own[before - 1] : own.find((entry) => entry.key.text === options.after);
   const end = after === undefined ? endOf(text, map) : endOf(text, after.value);
-  if (isConditional(document, map, end)) return undefined;
-  return appendLines(text, end, column, lines);
+  if (isConditional(document, map, end) || !endsLine(text, end, true)) return undefined;
+  return appendLines(text, behindOwnComments(text, end, column), column, lines);
+}
+
+/** Comments on the lines behind a value that are indented deeper than its key belong to what stands in it. */
+function behindOwnComments(text: string, end: number, column: number): number {
+  let behind = end;
+  for (let line = afterLineBreak(text, lineEnd(text, end)); line < text.length;) {
+    const stop = lineEnd(text, line);
+    const indent = /^ *(?=#)/.exec(text.slice(line, stop))?.[0].length;
+    if (indent === undefined || indent <= column) break;
+    behind = stop;
+    line = afterLineBreak(text, stop);
+  }
+  return behind;
 }
 
 /** With a comment behind a value that stands on the last line. */

@@ -40,12 +40,9 @@ export function readWorkspace(
   const paths = command.paths.length === 0 ? ['.'] : command.paths;
   const collected = collect(paths, [], { cwd, gitignore: command.gitignore });
   let failed = false;
-  const tell = (path: string, message: string): void => {
-    host.stderr.write(`plimsoll: ${printable(displayPath(path, cwd))}: ${printable(message)}\n`);
-  };
   const complain = (path: string, message: string): void => {
     failed = true;
-    tell(path, message);
+    tell(host, path, message);
   };
   for (const { path, message } of collected.problems) complain(path, message);
   const asked: string[] = [];
@@ -54,13 +51,13 @@ export function readWorkspace(
     const isAsked = index < collected.files.length;
     if ('problem' in read) {
       if (isAsked && read.failed) complain(path, read.problem);
-      else if (isAsked) tell(path, read.problem);
+      else if (isAsked) tell(host, path, read.problem);
       return [];
     }
     const file = parseFile(uriOf(path), read.text);
     if (isAsked) {
       asked.push(uriOf(path));
-      for (const problem of brokenDocuments(file)) complain(`${path}:${problem.line}`, problem.message);
+      if (tellBroken(file, path, host)) failed = true;
     }
     return [file];
   });
@@ -80,18 +77,28 @@ export function readWorkspace(
   };
 }
 
-/** Manifests that are not well-formed, which nothing can be said of. Lines count from 1. */
-export function brokenDocuments(
-  file: SourceFile,
-): readonly { readonly line: number; readonly message: string }[] {
-  const lines = lineIndex(file.text);
-  return file.documents.flatMap(({ document, offset }) => {
-    const [problem] = document.problems.filter(({ code }) => code !== 'duplicate-key');
-    if (problem === undefined || !isMeantForUs(document)) return [];
+function tell({ stderr, cwd }: Host, path: string, message: string): void {
+  stderr.write(`plimsoll: ${printable(displayPath(path, cwd))}: ${printable(message)}\n`);
+}
+
+/** Tells of manifests that are not well-formed, which nothing can be said of, and whether there are any. */
+export function tellBroken(file: SourceFile, path: string, host: Host): boolean {
+  let found = false;
+  for (const { document, offset } of file.documents) {
+    // First, since it needs no parsing of what is no manifest.
+    if (!isMeantForUs(document)) continue;
+    const problem = document.problems.find(({ code }) => code !== 'duplicate-key');
+    if (problem === undefined) continue;
+    found = true;
     const at = { start: problem.start + offset, end: problem.end + offset };
-    const line = lines.regionOf(at).startLine;
-    return [{ line, message: `the document is not well-formed YAML and left out: ${problem.message}` }];
-  });
+    const { startLine } = lineIndex(file.text).regionOf(at);
+    tell(
+      host,
+      `${path}:${startLine}`,
+      `the document is not well-formed YAML and left out: ${problem.message}`,
+    );
+  }
+  return found;
 }
 
 function configuration(

@@ -22,7 +22,7 @@ import { diffJson, diffText, type ComparedObject, type LeftOut, type Told } from
 import type { Host } from '../host';
 import { lineIndex } from '../line-index';
 import { displayPath } from '../paths';
-import { brokenDocuments, readWorkspace } from '../read-workspace';
+import { readWorkspace, tellBroken } from '../read-workspace';
 
 /** Objects that are asked about at the same time. */
 const atOnce = 4;
@@ -77,10 +77,8 @@ async function read(command: DiffCommand, host: Host): Promise<ReturnType<typeof
   const around = readWorkspace({ ...command, paths: [existsSync(path) ? path : host.cwd] }, host);
   const uri = pathToFileURL(path).href;
   const file = parseFile(uri, decoded.text);
-  const broken = brokenDocuments(file);
-  for (const { line, message } of broken)
-    host.stderr.write(`plimsoll: ${displayPath(path, host.cwd)}:${line}: ${message}\n`);
-  return { ...around, workspace: around.workspace.with(file), asked: [uri], failed: broken.length > 0 };
+  const failed = tellBroken(file, path, host);
+  return { ...around, workspace: around.workspace.with(file), asked: [uri], failed };
 }
 
 interface Skipped {

@@ -43,7 +43,7 @@ export default defineRule({
 
 /** Another budget of the namespace: the same name is the same object, written for several places. */
 function isAnother(budget: Resource, resource: Resource): boolean {
-  return budget !== resource && budget.name !== resource.name && budget.namespace === resource.namespace;
+  return budget.name !== resource.name && budget.namespace === resource.namespace;
 }
 
 /** One of two says it. */

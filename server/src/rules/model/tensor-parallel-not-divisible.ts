@@ -3,6 +3,7 @@ import { isOn } from '../../sizing/from-manifest';
 import { identifyModel } from '../../sizing/models/identify';
 import { unevenSplit, unevenText, type UnevenSplit } from '../../sizing/placements';
 import type { ModelServer } from '../../kube/model-server';
+import { listWords } from '../placement/words';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule } from '../rule';
 import { serversOf } from './servings';
@@ -61,7 +62,7 @@ export default defineRule({
       const whole = uneven.what === 'expert-blocks' ? ', and so would --enable-expert-parallel' : '';
       report({
         at: tensorParallel.at,
-        message: `${containerTitle(container)} cuts ${name} for tensor parallel ${value}, which ${unevenText(uneven)}; ${server.title} refuses to start (${listed(others)} would do${whole})`,
+        message: `${containerTitle(container)} cuts ${name} for tensor parallel ${value}, which ${unevenText(uneven)}; ${server.title} refuses to start (${listWords(others, 'or')} would do${whole})`,
         evidence: model.reasons,
         ...containerField(container),
       });
@@ -71,8 +72,3 @@ export default defineRule({
 
 /** The numbers of GPUs that people use. */
 const counts: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 16];
-
-/** `1, 2, 4, 5 or 8`. */
-function listed(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
-}

@@ -2,6 +2,7 @@ import { probesOf } from '../../kube/containers';
 import type { ModelServer } from '../../kube/model-server';
 import type { ProbeKind } from '../../kube/probes';
 import { replaceScalar } from '../../yaml/edit';
+import type { ScalarNode } from '../../yaml/node';
 import { inSentence } from '../naming';
 import { serversOf } from '../model/servings';
 import { mayBePatched } from '../overlays';
@@ -52,11 +53,7 @@ function isOneOfSeveral({ arguments: { words, open } }: ModelServer): boolean {
   return open || words.some(({ node }) => /[&|;]|\n\s*\S+.*\n/.test(node.text));
 }
 
-function askThere(
-  server: ModelServer,
-  node: Parameters<typeof replaceScalar>[1],
-  port: number,
-): Fix | undefined {
+function askThere(server: ModelServer, node: ScalarNode, port: number): Fix | undefined {
   const edits = replaceScalar(server.container.template.resource.placed.document, node, port);
   return edits === undefined ? undefined : { title: `Ask port ${port}`, safe: false, edits };
 }

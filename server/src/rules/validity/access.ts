@@ -1,19 +1,13 @@
 import { dnsSubdomain, pathSegment } from '../../kube/names';
-import { isClosed, listIn, partIn, partsIn, textAt, type Part } from '../../kube/part';
+import { listIn, partIn, partsIn, textAt, type Part } from '../../kube/part';
 import { entryOf } from '../../yaml/node';
 import { shown, type Inspection } from './inspection';
 import { checkSelector } from './selector';
 
-/** Whether a list certainly has no item. */
-function isEmpty(cx: Inspection, part: Part, key: string): boolean {
-  const list = listIn(part, key);
-  return list === undefined ? cx.lacks(part, key) : isClosed(list) && list.items.length === 0;
-}
-
 export function checkRole(cx: Inspection, root: Part): void {
   for (const rule of partsIn(root, 'rules')) checkRule(cx, rule);
   const aggregation = partIn(root, 'aggregationRule');
-  if (aggregation !== undefined && cx.isCertain && isEmpty(cx, aggregation, 'clusterRoleSelectors'))
+  if (aggregation !== undefined && cx.isCertain && cx.lacksItems(aggregation, 'clusterRoleSelectors'))
     cx.missing(aggregation, 'clusterRoleSelectors', 'The list of selectors of the aggregation');
   for (const selector of partsIn(aggregation, 'clusterRoleSelectors'))
     checkSelector(cx, selector, 'the selector of the aggregation');
@@ -36,10 +30,10 @@ function checkRule(cx: Inspection, rule: Part): void {
       cx.add('field-not-allowed', at, 'A rule has both resources and nonResourceURLs, and takes one');
     return;
   }
-  if (!isEmpty(cx, rule, 'nonResourceURLs')) return;
-  if (isEmpty(cx, rule, 'apiGroups'))
+  if (!cx.lacksItems(rule, 'nonResourceURLs')) return;
+  if (cx.lacksItems(rule, 'apiGroups'))
     cx.missing(rule, 'apiGroups', 'The list of apiGroups of a rule ("" is the group of pods and Services)');
-  if (isEmpty(cx, rule, 'resources')) cx.missing(rule, 'resources', 'The list of resources of a rule');
+  if (cx.lacksItems(rule, 'resources')) cx.missing(rule, 'resources', 'The list of resources of a rule');
 }
 
 export function checkRoleBinding(cx: Inspection, root: Part): void {
@@ -65,7 +59,6 @@ function checkSubject(cx: Inspection, subject: Part, inCluster: boolean): void {
       { fixes: [cx.removal(subject, 'apiGroup', 'Remove apiGroup')] },
     );
   }
-  const nowhere = textAt(subject, 'namespace')?.text === '' || cx.lacks(subject, 'namespace');
-  if (inCluster && cx.isCertain && nowhere)
+  if (inCluster && cx.isCertain && cx.lacksText(subject, 'namespace'))
     cx.missing(subject, 'namespace', 'Namespace of the ServiceAccount');
 }

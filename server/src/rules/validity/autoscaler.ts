@@ -26,7 +26,7 @@ export function checkAutoscaler(cx: Inspection, root: Part): void {
   if (scaled !== undefined) {
     checkReference(cx, scaled, 'The scale target');
     const version = textAt(scaled, 'apiVersion');
-    const noGroup = version?.text === '' || cx.lacks(scaled, 'apiVersion');
+    const noGroup = cx.lacksText(scaled, 'apiVersion');
     const kind = textAt(scaled, 'kind')?.text;
     if (noGroup) {
       if (kind !== 'ReplicationController') {

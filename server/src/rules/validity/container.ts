@@ -14,7 +14,8 @@ import {
 import { parseQuantity } from '../../kube/quantity';
 import { entryOf, isNull, isScalar } from '../../yaml/node';
 import { nearest } from '../nearest';
-import { givenOf, looksLike, shown, words, type Inspection, type ValidityRule } from './inspection';
+import { listWords } from '../placement/words';
+import { byName, byText, givenOf, looksLike, shown, type Inspection, type ValidityRule } from './inspection';
 import { checkResources } from './resources';
 import type { Volumes } from './volume';
 
@@ -58,10 +59,7 @@ export function checkContainer(cx: Inspection, container: Part, role: Role, arou
   }
   cx.unique(
     partsIn(container, 'resizePolicy'),
-    (policy) => {
-      const resource = textAt(policy, 'resourceName');
-      return resource === undefined ? undefined : { key: resource.text, at: resource.node };
-    },
+    (policy) => byText(textAt(policy, 'resourceName')),
     (key) => `${title} has two resizePolicies for ${key}`,
   );
   cx.container = undefined;
@@ -73,7 +71,7 @@ function lower(title: string): string {
 
 function checkImage(cx: Inspection, container: Part, title: string): void {
   const image = textAt(container, 'image');
-  if (image?.text === '' || cx.lacks(container, 'image')) {
+  if (cx.lacksText(container, 'image')) {
     cx.missing(container, 'image', `The image of ${lower(title)}`);
   } else if (image !== undefined && image.text.trim() !== image.text) {
     const fix = cx.write(image.node, image.text.trim(), 'Write it without them');
@@ -114,10 +112,7 @@ function checkPorts(cx: Inspection, container: Part, title: string, around: Surr
   }
   cx.unique(
     ports,
-    (port) => {
-      const name = textAt(port, 'name');
-      return name === undefined || name.text === '' ? undefined : { key: name.text, at: name.node };
-    },
+    (port) => byName(textAt(port, 'name')),
     (key) => `Two ports of ${lower(title)} are called ${shown(key)}`,
   );
 }
@@ -195,7 +190,7 @@ function checkVariable(cx: Inspection, variable: Part, title: string): void {
       cx.add(
         'env-source-invalid',
         present[1] ?? from.place,
-        `valueFrom of ${lower(who)} has ${present.length} sources, ${words(present.map(({ key }) => key.text))}, and takes one`,
+        `valueFrom of ${lower(who)} has ${present.length} sources, ${listWords(present.map(({ key }) => key.text))}, and takes one`,
       );
     }
   }
@@ -226,8 +221,7 @@ function referenceName(cx: Inspection, reference: Part, what: string): void {
   const name = textAt(reference, 'name');
   if (name !== undefined && name.text !== '')
     cx.textForm(name, dnsSubdomain, what, { rule: 'env-source-invalid' });
-  else if (name?.text === '' || cx.lacks(reference, 'name'))
-    cx.missing(reference, 'name', what, 'env-source-invalid');
+  else if (cx.lacksText(reference, 'name')) cx.missing(reference, 'name', what, 'env-source-invalid');
 }
 
 /** `metadata.labels['key']` has a subscript, the others have none. */
@@ -296,7 +290,7 @@ function checkDivisor(
   if (quantity === undefined || quantity.nanos === 0n) return;
   const allowed = (resource.endsWith('.cpu') ? divisors['cpu'] : divisors['memory']) ?? [];
   if (allowed.some((text) => parseQuantity(text)?.nanos === quantity.nanos)) return;
-  cx.add(rule, node, `${who} divides ${resource} by ${node.text}, and ${words(allowed)} are known`);
+  cx.add(rule, node, `${who} divides ${resource} by ${node.text}, and ${listWords(allowed)} are known`);
 }
 
 function checkEnvironmentSource(cx: Inspection, source: Part, title: string): void {
@@ -356,18 +350,14 @@ function checkMounts(cx: Inspection, container: Part, title: string, volumes: Vo
       );
     }
   }
-  const key = (part: Part, field: string) => {
-    const text = textAt(part, field);
-    return text === undefined || text.text === '' ? undefined : { key: text.text, at: text.node };
-  };
   cx.unique(
     mounts,
-    (mount) => key(mount, 'mountPath'),
+    (mount) => byName(textAt(mount, 'mountPath')),
     (path) => `${title} mounts two volumes at ${shown(path)}`,
   );
   cx.unique(
     devices,
-    (device) => key(device, 'devicePath'),
+    (device) => byName(textAt(device, 'devicePath')),
     (path) => `${title} has two devices at ${shown(path)}`,
   );
 }
@@ -462,12 +452,12 @@ function checkHandler(
   const present = givenOf(part, kinds);
   if (cx.isCertain && !part.map.open) {
     if (present.length === 0 && !hasMisspelt(part, kinds)) {
-      cx.add(rule, part.place, `${what} has no handler: none of ${words(kinds)} has a value`);
+      cx.add(rule, part.place, `${what} has no handler: none of ${listWords(kinds)} has a value`);
     } else if (present.length > 1) {
       cx.add(
         rule,
         present[1] ?? part.place,
-        `${what} has ${present.length} handlers, ${words(present.map(({ key }) => key.text))}, and takes one`,
+        `${what} has ${present.length} handlers, ${listWords(present.map(({ key }) => key.text))}, and takes one`,
       );
     }
   }

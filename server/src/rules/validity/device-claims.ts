@@ -1,6 +1,6 @@
 import { dnsLabel, dnsSubdomain } from '../../kube/names';
 import { isClosed, listIn, partIn, partsIn, textAt, type Part } from '../../kube/part';
-import { givenOf, shown, type Inspection } from './inspection';
+import { byText, givenOf, shown, type Inspection } from './inspection';
 
 /** Devices of Dynamic Resource Allocation: the pod names its claims, and containers those that they use. */
 export function checkDeviceClaims(cx: Inspection, spec: Part): void {
@@ -27,10 +27,7 @@ export function checkDeviceClaims(cx: Inspection, spec: Part): void {
   }
   cx.unique(
     claims,
-    (claim) => {
-      const name = textAt(claim, 'name');
-      return name === undefined ? undefined : { key: name.text, at: name.node };
-    },
+    (claim) => byText(textAt(claim, 'name')),
     (name) => `Two resource claims of the pod are called ${shown(name)}`,
   );
   const list = listIn(spec, 'resourceClaims');

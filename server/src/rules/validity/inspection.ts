@@ -1,9 +1,10 @@
 import type { Form } from '../../kube/names';
-import { given, textAt, wholeAt, type Part, type Text, type Whole } from '../../kube/part';
+import { given, isClosed, listIn, textAt, wholeAt, type Part, type Text, type Whole } from '../../kube/part';
 import { isAbsent, type Resource } from '../../kube/resource';
 import { insertPath, removeEntry, replaceScalar, type Edits } from '../../yaml/edit';
 import { entryOf, isNull, type Entry, type MapNode, type ScalarNode } from '../../yaml/node';
 import { nearest } from '../nearest';
+import { listWords } from '../placement/words';
 import type { Fix, Place, Report } from '../rule';
 
 /** The rules of this folder: what the API server's validation refuses behind the types of the fields. */
@@ -42,6 +43,12 @@ export type ValidityRule =
 /** One thing that the API server refuses. */
 export interface Flaw extends Report {
   readonly rule: ValidityRule;
+}
+
+/** What makes an item of a list the same as another, and where it stands. */
+export interface Key {
+  readonly key: string;
+  readonly at: Place;
 }
 
 type More = Omit<Report, 'at' | 'message'>;
@@ -101,6 +108,17 @@ export class Inspection {
         !isNull(entry.value) &&
         looksLike(entry.key.text, key),
     );
+  }
+
+  /** Whether a text is certainly empty or without a value, which come to the same where one is required. */
+  lacksText(part: Part, key: string): boolean {
+    return textAt(part, key)?.text === '' || this.lacks(part, key);
+  }
+
+  /** Whether a list is certainly without an item. */
+  lacksItems(part: Part, key: string): boolean {
+    const list = listIn(part, key);
+    return list === undefined ? this.lacks(part, key) : isClosed(list) && list.items.length === 0;
   }
 
   /** Where something that is not written would be looked for: its key without a value, else what holds the map. */
@@ -196,7 +214,7 @@ export class Inspection {
     this.add(
       rule,
       text.node,
-      `${what} is ${shown(text.text)}, and ${words(allowed)} ${allowed.length === 1 ? 'is' : 'are'} known`,
+      `${what} is ${shown(text.text)}, and ${listWords(allowed)} ${allowed.length === 1 ? 'is' : 'are'} known`,
       {
         fixes: [this.meant(text.node, allowed)],
       },
@@ -242,7 +260,7 @@ export class Inspection {
    */
   unique<T>(
     items: readonly T[],
-    keyOf: (item: T) => { readonly key: string; readonly at: Place } | undefined,
+    keyOf: (item: T) => Key | undefined,
     message: (key: string) => string,
   ): void {
     if (!this.isCertain) return;
@@ -269,15 +287,19 @@ export function looksLike(key: string, other: string): boolean {
   );
 }
 
+/** A text as what makes two items the same. */
+export function byText(text: Text | undefined): Key | undefined {
+  return text === undefined ? undefined : { key: text.text, at: text.node };
+}
+
+/** As {@link byText}; an empty text is as good as none. */
+export function byName(text: Text | undefined): Key | undefined {
+  return text?.text === '' ? undefined : byText(text);
+}
+
 /** `"name"`, cut off where it is long. */
 export function shown(text: string): string {
   return text.length > 70 ? `"${text.slice(0, 60)}..."` : `"${text}"`;
-}
-
-/** `A, B and C`. */
-export function words(list: readonly string[]): string {
-  if (list.length < 2) return list.join('');
-  return `${list.slice(0, -1).join(', ')} and ${list.at(-1) ?? ''}`;
 }
 
 /** Which of several keys have a value. */

@@ -1,5 +1,5 @@
 import { partIn, partsIn, textAt, wholeAt, type Part } from '../../kube/part';
-import { shown, type Inspection } from './inspection';
+import { byText, shown, type Inspection } from './inspection';
 
 /** Lists of a pod template that are maps by a key in the CRD of a ScaledJob. */
 export function checkScaledJob(cx: Inspection, root: Part): void {
@@ -9,10 +9,7 @@ export function checkScaledJob(cx: Inspection, root: Part): void {
   for (const list of [...containers, partsIn(spec, 'volumes')]) {
     cx.unique(
       list,
-      (item) => {
-        const name = textAt(item, 'name');
-        return name === undefined ? undefined : { key: name.text, at: name.node };
-      },
+      (item) => byText(textAt(item, 'name')),
       (key) => `The name ${shown(key)} stands twice`,
     );
   }
@@ -33,10 +30,7 @@ export function checkScaledJob(cx: Inspection, root: Part): void {
     ] as const) {
       cx.unique(
         partsIn(container, list),
-        (item) => {
-          const text = textAt(item, key);
-          return text === undefined ? undefined : { key: text.text, at: text.node };
-        },
+        (item) => byText(textAt(item, key)),
         (value) => `The ${key} ${shown(value)} stands twice in ${list}`,
       );
     }

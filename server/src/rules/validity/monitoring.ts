@@ -1,6 +1,6 @@
 import { listIn, partIn, partsIn, textAt, textOf, type Part } from '../../kube/part';
 import type { Inspection } from './inspection';
-import { shown } from './inspection';
+import { byText, shown } from './inspection';
 
 /** Groups of rules are a map by their name. */
 export function checkPrometheusRule(cx: Inspection, root: Part): void {
@@ -12,10 +12,7 @@ export function checkPrometheusRule(cx: Inspection, root: Part): void {
   }
   cx.unique(
     groups,
-    (group) => {
-      const name = textAt(group, 'name');
-      return name === undefined ? undefined : { key: name.text, at: name.node };
-    },
+    (group) => byText(textAt(group, 'name')),
     (key) => `Two groups of rules are called ${shown(key)}`,
   );
 }
@@ -37,10 +34,7 @@ export function checkMonitor(cx: Inspection, root: Part): void {
   }
   cx.unique(
     listIn(spec, 'scrapeProtocols')?.items ?? [],
-    (item) => {
-      const text = textOf(item);
-      return text === undefined ? undefined : { key: text.text, at: item };
-    },
+    (item) => byText(textOf(item)),
     (key) => `The protocol ${key} stands twice`,
   );
 }

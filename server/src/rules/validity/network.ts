@@ -8,7 +8,7 @@ import {
   type Form,
 } from '../../kube/names';
 import {
-  isClosed,
+  given,
   listIn,
   partIn,
   partsIn,
@@ -17,6 +17,7 @@ import {
   textOrEmpty,
   wholeAt,
   type Part,
+  type Text,
 } from '../../kube/part';
 import { entryOf } from '../../yaml/node';
 import { givenOf, shown, type Inspection } from './inspection';
@@ -42,9 +43,7 @@ export function checkIngress(cx: Inspection, root: Part): void {
   const spec = partIn(root, 'spec');
   if (spec === undefined) return;
   checkClass(cx, root, spec);
-  const rules = listIn(spec, 'rules');
-  const without = rules === undefined ? cx.lacks(spec, 'rules') : isClosed(rules) && rules.items.length === 0;
-  if (without && cx.isCertain && cx.lacks(spec, 'defaultBackend'))
+  if (cx.lacksItems(spec, 'rules') && cx.isCertain && cx.lacks(spec, 'defaultBackend'))
     cx.add(
       'required-value-missing',
       cx.placeOf(spec, 'rules'),
@@ -118,8 +117,7 @@ function checkBackend(cx: Inspection, backend: Part): void {
   const other = partIn(backend, 'resource');
   if (other !== undefined) {
     for (const key of ['kind', 'name'])
-      if (textAt(other, key)?.text === '' || cx.lacks(other, key))
-        cx.missing(other, key, `The ${key} of the resource of a backend`);
+      if (cx.lacksText(other, key)) cx.missing(other, key, `The ${key} of the resource of a backend`);
     cx.form(other, 'name', pathSegment, 'Name of the resource of a backend');
     cx.form(other, 'apiGroup', dnsSubdomain, 'The apiGroup of the resource of a backend');
   }
@@ -149,7 +147,7 @@ function checkBackend(cx: Inspection, backend: Part): void {
   else if (
     !hasNumber &&
     cx.isCertain &&
-    (name?.text === '' || cx.lacks(own, 'name')) &&
+    cx.lacksText(own, 'name') &&
     (number?.value === 0 || cx.lacks(own, 'number'))
   )
     cx.add('required-value-missing', own.place, 'The port of the Service has neither a name nor a number');
@@ -193,24 +191,23 @@ function checkPolicyPort(cx: Inspection, item: Part): void {
 }
 
 function checkPeer(cx: Inspection, peer: Part): void {
-  const given = givenOf(peer, ['podSelector', 'namespaceSelector', 'ipBlock']);
-  const block = entryOf(peer.map, 'ipBlock');
-  if (cx.isCertain && given.length === 0 && !peer.map.open)
+  const selects = givenOf(peer, ['podSelector', 'namespaceSelector', 'ipBlock']);
+  const block = given(peer, 'ipBlock');
+  if (cx.isCertain && selects.length === 0 && !peer.map.open)
     cx.add('required-value-missing', peer.place, 'A peer of the policy selects nothing');
-  if (cx.isCertain && given.length > 1 && block !== undefined && given.includes(block))
+  if (cx.isCertain && selects.length > 1 && block !== undefined)
     cx.add('field-not-allowed', block, 'An ipBlock does not go with a selector in the same peer');
   checkSelector(cx, partIn(peer, 'podSelector'), 'the podSelector');
   checkSelector(cx, partIn(peer, 'namespaceSelector'), 'the namespaceSelector');
   const range = partIn(peer, 'ipBlock');
   if (range === undefined) return;
   // An empty cidr is as good as none, which is a matter of the schema.
-  const ranges = [textAt(range, 'cidr'), ...(listIn(range, 'except')?.items ?? []).map(textOf)];
-  for (const [index, text] of ranges.entries()) {
-    if (text === undefined || isCidr(text.text) || (index === 0 && text.text === '')) continue;
-    cx.add(
-      'value-unsupported',
-      text.node,
-      `${shown(text.text)} is no range of addresses, such as 10.0.0.0/8`,
-    );
-  }
+  const cidr = textAt(range, 'cidr');
+  if (cidr?.text !== '') checkCidr(cx, cidr);
+  for (const item of listIn(range, 'except')?.items ?? []) checkCidr(cx, textOf(item));
+}
+
+function checkCidr(cx: Inspection, text: Text | undefined): void {
+  if (text === undefined || isCidr(text.text)) return;
+  cx.add('value-unsupported', text.node, `${shown(text.text)} is no range of addresses, such as 10.0.0.0/8`);
 }

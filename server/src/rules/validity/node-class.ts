@@ -1,7 +1,8 @@
 import { given, isTrue, listIn, partIn, partsIn, textAt, textOf, wholeAt, type Part } from '../../kube/part';
 import { entryOf, isMap, isNull, isScalar } from '../../yaml/node';
+import { listWords } from '../placement/words';
 import { hasMisspelt } from './container';
-import { givenOf, shown, words, type Inspection } from './inspection';
+import { givenOf, shown, type Inspection } from './inspection';
 
 const rule = 'nodeclass-invalid';
 
@@ -66,7 +67,7 @@ function checkImages(cx: Inspection, spec: Part): void {
       cx.add(
         rule,
         term.map.entries[0] ?? term.place,
-        `A term of amiSelectorTerms has none of ${words(keys)}`,
+        `A term of amiSelectorTerms has none of ${listWords(keys)}`,
       );
     }
     for (const sole of ['id', 'alias']) {
@@ -79,7 +80,7 @@ function checkImages(cx: Inspection, spec: Part): void {
         cx.add(
           rule,
           others[0] ?? entry,
-          `A term of amiSelectorTerms has ${sole} and ${words(others.map(({ key }) => key.text))}, and ${sole} stands alone`,
+          `A term of amiSelectorTerms has ${sole} and ${listWords(others.map(({ key }) => key.text))}, and ${sole} stands alone`,
         );
         break;
       }
@@ -120,7 +121,7 @@ function checkAlias(cx: Inspection, alias: NonNullable<ReturnType<typeof textAt>
     cx.add(
       rule,
       node,
-      `The alias ${shown(text)} has the family ${shown(family)}, and ${words(Object.keys(families))} are known`,
+      `The alias ${shown(text)} has the family ${shown(family)}, and ${listWords(Object.keys(families))} are known`,
       {
         fixes: [aliasFix(cx, node, family, text)],
       },
@@ -173,7 +174,7 @@ function checkTerms(
     checkTagValues(cx, term);
     if (!cx.isCertain || term.map.open) continue;
     if (givenOf(term, keys).length === 0 && !hasMisspelt(term, keys)) {
-      cx.add(rule, term.map.entries[0] ?? term.place, `A term of ${key} has none of ${words(keys)}`);
+      cx.add(rule, term.map.entries[0] ?? term.place, `A term of ${key} has none of ${listWords(keys)}`);
     }
   }
   // As the CRD has it, only a list of which every term is wrong is refused.
@@ -193,7 +194,7 @@ function checkTerms(
       cx.add(
         rule,
         givenOf(first, others)[0] ?? first.place,
-        `A term of ${key} has ${sole} and ${words(givenOf(first, others).map((entry) => entry.key.text))}, and ${sole} stands alone`,
+        `A term of ${key} has ${sole} and ${listWords(givenOf(first, others).map((entry) => entry.key.text))}, and ${sole} stands alone`,
       );
       return;
     }
@@ -210,7 +211,7 @@ function checkTerms(
       cx.add(
         rule,
         others[0] ?? first.place,
-        `A term of ${key} has id and ${words(others.map((entry) => entry.key.text))}, and id stands alone`,
+        `A term of ${key} has id and ${listWords(others.map((entry) => entry.key.text))}, and id stands alone`,
       );
     }
   }
@@ -270,7 +271,7 @@ function checkDisks(cx: Inspection, spec: Part): void {
       );
     }
     const rate = given(disk, 'volumeInitializationRate');
-    if (rate !== undefined && (cx.lacks(disk, 'snapshotID') || textAt(disk, 'snapshotID')?.text === '')) {
+    if (rate !== undefined && cx.lacksText(disk, 'snapshotID')) {
       cx.add(rule, rate, 'volumeInitializationRate goes with a snapshotID only');
     }
   }
@@ -298,7 +299,7 @@ function checkKubelet(cx: Inspection, kubelet: Part | undefined): void {
     for (const { key: name, value } of map?.entries ?? []) {
       if (name.unknown || isNull(value)) continue;
       if (!keys.includes(name.text)) {
-        cx.add(rule, name, `${key} names ${shown(name.text)}, and ${words(keys)} are known`, {
+        cx.add(rule, name, `${key} names ${shown(name.text)}, and ${listWords(keys)} are known`, {
           fixes: [map === undefined ? undefined : cx.meantKey(map, name, keys)],
         });
       } else if (keys === reserved && isScalar(value) && value.text.startsWith('-') && !value.unknown) {

@@ -10,7 +10,7 @@ import {
   type Part,
 } from '../../kube/part';
 import { entryOf, isNull, isScalar, isSequence } from '../../yaml/node';
-import { shown, type Inspection } from './inspection';
+import { byText, shown, type Inspection } from './inspection';
 
 const rule = 'nodepool-invalid';
 
@@ -124,10 +124,7 @@ function checkBudget(cx: Inspection, budget: Part): void {
   }
   cx.unique(
     listIn(budget, 'reasons')?.items ?? [],
-    (item) => {
-      const text = textOf(item);
-      return text === undefined ? undefined : { key: text.text, at: item };
-    },
+    (item) => byText(textOf(item)),
     (key) => `The reason ${key} stands twice in a disruption budget`,
   );
 }

@@ -1,9 +1,10 @@
 import { dnsLabel, dnsSubdomain, isAddress, qualifiedName } from '../../kube/names';
 import { given, isTrue, listIn, partIn, partsIn, textAt, textOf, wholeAt, type Part } from '../../kube/part';
 import { entryOf, isNull } from '../../yaml/node';
+import { listWords } from '../placement/words';
 import { checkContainer, checkSecurity, type Role } from './container';
 import { checkDeviceClaims } from './device-claims';
-import { shown, words, type Inspection } from './inspection';
+import { byName, shown, type Inspection } from './inspection';
 import { checkAnnotations, checkLabels } from './metadata';
 import { checkAffinity, checkSpread, checkTolerations } from './scheduling';
 import { checkVolumes } from './volume';
@@ -68,10 +69,7 @@ export function checkPodSpec(
   for (const container of init) checkContainer(cx, container, initRole(container), around);
   cx.unique(
     [...main, ...init],
-    (container) => {
-      const name = textAt(container, 'name');
-      return name === undefined || name.text === '' ? undefined : { key: name.text, at: name.node };
-    },
+    (container) => byName(textAt(container, 'name')),
     (key) => `Two containers are called ${shown(key)}`,
   );
   checkHostPorts(cx, main);
@@ -104,8 +102,7 @@ function checkRestartPolicy(cx: Inspection, spec: Part, restarts: Restarts): voi
   const allowed =
     restarts === 'always' ? ['Always'] : restarts === 'job' ? ['OnFailure', 'Never'] : undefined;
   if (policy === undefined || policy.text === '') {
-    if (restarts === 'job' && (policy?.text === '' || cx.lacks(spec, 'restartPolicy')))
-      requireRestartPolicy(cx, spec);
+    if (restarts === 'job' && cx.lacksText(spec, 'restartPolicy')) requireRestartPolicy(cx, spec);
     return;
   }
   if (
@@ -117,7 +114,7 @@ function checkRestartPolicy(cx: Inspection, spec: Part, restarts: Restarts): voi
   cx.add(
     'restart-policy-invalid',
     policy.node,
-    `The restartPolicy of the pods of a ${cx.resource.kind} is ${policy.text}, and ${words(allowed)} ${allowed.length === 1 ? 'is' : 'are'} allowed`,
+    `The restartPolicy of the pods of a ${cx.resource.kind} is ${policy.text}, and ${listWords(allowed)} ${allowed.length === 1 ? 'is' : 'are'} allowed`,
     { fixes: allowed.map((word) => cx.write(policy.node, word, `Write ${word}`)) },
   );
 }
@@ -220,8 +217,7 @@ function checkDns(cx: Inspection, spec: Part): void {
       );
   }
   for (const option of partsIn(dns, 'options')) {
-    if (textAt(option, 'name')?.text === '' || cx.lacks(option, 'name'))
-      cx.missing(option, 'name', 'The name of an option of dnsConfig');
+    if (cx.lacksText(option, 'name')) cx.missing(option, 'name', 'The name of an option of dnsConfig');
   }
 }
 

@@ -2,7 +2,8 @@ import { qualifiedName } from '../../kube/names';
 import { given, isClosed, listIn, partIn, partsIn, textAt, textOf, type Part } from '../../kube/part';
 import { compareQuantities, quantityOf, type Quantity } from '../../kube/quantity';
 import { entryOf, isNull, isScalar, type Entry, type ScalarNode } from '../../yaml/node';
-import { shown, words, type Inspection } from './inspection';
+import { listWords } from '../placement/words';
+import { byName, shown, type Inspection } from './inspection';
 import { checkNotNegative, resourceNameFlaw } from './resources';
 
 /** What a quota can count without a domain in its name (`pkg/apis/core/helper.IsStandardQuotaResourceName`). */
@@ -141,10 +142,7 @@ export function checkLimitRange(cx: Inspection, root: Part): void {
   for (const item of items) checkLimit(cx, item);
   cx.unique(
     items,
-    (item) => {
-      const type = textAt(item, 'type');
-      return type === undefined || type.text === '' ? undefined : { key: type.text, at: type.node };
-    },
+    (item) => byName(textAt(item, 'type')),
     (key) => `Two items of the range are for ${key}`,
   );
 }
@@ -177,7 +175,7 @@ function checkLimit(cx: Inspection, item: Part): void {
     cx.add(
       'value-unsupported',
       type.node,
-      `The range is for ${shown(type.text)}, and ${words(limitTypes)} are known`,
+      `The range is for ${shown(type.text)}, and ${listWords(limitTypes)} are known`,
       {
         fixes: [cx.meant(type.node, limitTypes)],
       },

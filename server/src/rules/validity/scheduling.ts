@@ -40,7 +40,7 @@ function checkToleration(cx: Inspection, toleration: Part): void {
     key === undefined || key.text === '' ? 'The toleration' : `The toleration of ${shown(key.text)}`;
   const value = textAt(toleration, 'value');
   if (cx.isCertain && !toleration.map.open) {
-    const noKey = key?.text === '' || cx.lacks(toleration, 'key');
+    const noKey = cx.lacksText(toleration, 'key');
     if (noKey && (operator === '' || operator === 'Equal')) {
       cx.add(
         rule,

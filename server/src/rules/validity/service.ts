@@ -1,7 +1,6 @@
 import { dnsLabel, isAddress, isCidr, portName, qualifiedName } from '../../kube/names';
 import {
   given,
-  isClosed,
   listIn,
   partIn,
   partsIn,
@@ -13,7 +12,7 @@ import {
 } from '../../kube/part';
 import { entryOf, isScalar } from '../../yaml/node';
 import { portFix } from './container';
-import { shown, type Inspection } from './inspection';
+import { byName, byText, shown, type Inspection } from './inspection';
 import { checkLabels } from './metadata';
 
 const port = 'port-out-of-range';
@@ -27,11 +26,9 @@ export function checkService(cx: Inspection, root: Part): void {
   const type = textOrEmpty(spec, 'type');
   const headless = textAt(spec, 'clusterIP')?.text === 'None';
   const ports = partsIn(spec, 'ports');
-  const list = listIn(spec, 'ports');
   if (!headless && type !== undefined && type !== 'ExternalName') {
-    if (list === undefined ? cx.lacks(spec, 'ports') : isClosed(list) && list.items.length === 0) {
-      if (cx.isCertain) cx.add(port, cx.placeOf(spec, 'ports'), 'The Service has no ports');
-    }
+    if (cx.lacksItems(spec, 'ports') && cx.isCertain)
+      cx.add(port, cx.placeOf(spec, 'ports'), 'The Service has no ports');
   }
   for (const item of ports) checkPort(cx, item, ports.length > 1, type);
   uniquePorts(cx, ports);
@@ -67,7 +64,7 @@ function checkPort(cx: Inspection, item: Part, several: boolean, type: string | 
   }
   const name = textAt(item, 'name');
   if (name !== undefined && name.text !== '') cx.textForm(name, dnsLabel, 'Port name');
-  else if (several && cx.isCertain && (name?.text === '' || cx.lacks(item, 'name'))) {
+  else if (several && cx.isCertain && cx.lacksText(item, 'name')) {
     cx.add(
       'required-value-missing',
       cx.placeOf(item, 'name'),
@@ -81,10 +78,7 @@ function checkPort(cx: Inspection, item: Part, several: boolean, type: string | 
 function uniquePorts(cx: Inspection, ports: readonly Part[]): void {
   cx.unique(
     ports,
-    (item) => {
-      const name = textAt(item, 'name');
-      return name === undefined || name.text === '' ? undefined : { key: name.text, at: name.node };
-    },
+    (item) => byName(textAt(item, 'name')),
     (key) => `Two ports of the Service are called ${shown(key)}`,
   );
   cx.unique(
@@ -124,10 +118,7 @@ function checkAddresses(cx: Inspection, spec: Part): void {
   const family = listIn(spec, 'ipFamilies')?.items ?? [];
   cx.unique(
     family,
-    (item) => {
-      const text = textOf(item);
-      return text === undefined ? undefined : { key: text.text, at: item };
-    },
+    (item) => byText(textOf(item)),
     (key) => `The IP family ${key} is named twice`,
   );
   for (const item of listIn(spec, 'externalIPs')?.items ?? []) {
@@ -174,11 +165,8 @@ function checkByType(cx: Inspection, spec: Part, type: string | undefined): void
       );
     }
   }
-  if (type === 'ExternalName') {
-    const name = textAt(spec, 'externalName');
-    if (name?.text === '' || cx.lacks(spec, 'externalName'))
-      cx.missing(spec, 'externalName', 'The externalName');
-  }
+  if (type === 'ExternalName' && cx.lacksText(spec, 'externalName'))
+    cx.missing(spec, 'externalName', 'The externalName');
   const headless = textAt(spec, 'clusterIP');
   if (headless?.text === 'None' && (type === 'NodePort' || type === 'LoadBalancer')) {
     cx.add(

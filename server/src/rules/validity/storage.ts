@@ -1,9 +1,9 @@
 import { annotationKey, dnsSubdomain, qualifiedName } from '../../kube/names';
-import { given, isClosed, listIn, partIn, partsIn, textAt, textOf, type Part } from '../../kube/part';
+import { given, listIn, partIn, partsIn, textAt, textOf, type Part } from '../../kube/part';
 import { quantityOf } from '../../kube/quantity';
 import { isAbsent } from '../../kube/resource';
 import { entryOf, isMap, isNull, isScalar } from '../../yaml/node';
-import { shown, type Inspection } from './inspection';
+import { byText, shown, type Inspection } from './inspection';
 import { checkSelector } from './selector';
 
 const rule = 'storage-claim-invalid';
@@ -124,28 +124,19 @@ export function checkStorageClass(cx: Inspection, root: Part): void {
 /** Where volumes may be: terms of which one has to hold, each a list of labels. */
 function checkTopology(cx: Inspection, term: Part): void {
   const labels = partsIn(term, 'matchLabelExpressions');
-  const list = listIn(term, 'matchLabelExpressions');
-  const none =
-    list === undefined ? cx.lacks(term, 'matchLabelExpressions') : isClosed(list) && list.items.length === 0;
-  if (none && cx.isCertain)
+  if (cx.lacksItems(term, 'matchLabelExpressions') && cx.isCertain)
     cx.missing(term, 'matchLabelExpressions', 'The list of labels of an allowed topology');
   for (const label of labels) {
     cx.form(label, 'key', qualifiedName, 'The label of an allowed topology');
     cx.unique(
       listIn(label, 'values')?.items ?? [],
-      (item) => {
-        const text = textOf(item);
-        return text === undefined ? undefined : { key: text.text, at: text.node };
-      },
+      (item) => byText(textOf(item)),
       (value) => `The value ${shown(value)} of an allowed topology is there twice`,
     );
   }
   cx.unique(
     labels,
-    (label) => {
-      const key = textAt(label, 'key');
-      return key === undefined ? undefined : { key: key.text, at: key.node };
-    },
+    (label) => byText(textAt(label, 'key')),
     (key) => `The label ${shown(key)} of an allowed topology is there twice`,
   );
 }

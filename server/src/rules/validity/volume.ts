@@ -2,8 +2,9 @@ import { dnsLabel, repairedName } from '../../kube/names';
 import { listIn, partIn, partsIn, textAt, wholeAt, type Part } from '../../kube/part';
 import { quantityOf } from '../../kube/quantity';
 import { entryOf, isMap, isNull } from '../../yaml/node';
+import { listWords } from '../placement/words';
 import { checkFieldReference, checkResourceReference, hasMisspelt } from './container';
-import { givenOf, shown, words, type Inspection } from './inspection';
+import { byName, givenOf, shown, type Inspection } from './inspection';
 import { checkClaimSpec, checkDriver } from './storage';
 
 /** The volumes that the containers of a pod can mount. */
@@ -73,10 +74,7 @@ export function checkVolumes(cx: Inspection, spec: Part): Volumes {
   if (entry === undefined && hasMisspelt(spec, ['volumes'])) open = true;
   cx.unique(
     volumes,
-    (volume) => {
-      const name = textAt(volume, 'name');
-      return name === undefined || name.text === '' ? undefined : { key: name.text, at: name.node };
-    },
+    (volume) => byName(textAt(volume, 'name')),
     (key) => `Two volumes are called ${shown(key)}`,
   );
   return { names: open ? undefined : names, others };
@@ -93,7 +91,7 @@ function checkVolume(cx: Inspection, spec: Part, volume: Part): void {
     cx.add(
       'volume-source-invalid',
       present[1] ?? volume.place,
-      `${title} has ${present.length} sources, ${words(present.map(({ key }) => key.text))}, and takes one`,
+      `${title} has ${present.length} sources, ${listWords(present.map(({ key }) => key.text))}, and takes one`,
     );
   }
   checkSource(cx, volume, title);
@@ -164,8 +162,7 @@ function checkSource(cx: Inspection, volume: Part, title: string): void {
 /** A ConfigMap or a Secret as files. */
 function checkItems(cx: Inspection, source: Part | undefined, nameKey: string, what: string): void {
   if (source === undefined) return;
-  const name = textAt(source, nameKey);
-  if (name?.text === '' || cx.lacks(source, nameKey)) {
+  if (cx.lacksText(source, nameKey)) {
     cx.missing(source, nameKey, `The ${nameKey} of ${what}`, 'volume-source-invalid');
   }
   checkMode(cx, source, 'defaultMode', what);
@@ -269,13 +266,13 @@ function checkProjected(cx: Inspection, projected: Part, what: string): void {
       cx.add(
         'volume-source-invalid',
         present[1] ?? source.place,
-        `A source of ${what} has ${present.length} kinds, ${words(present.map(({ key }) => key.text))}, and takes one`,
+        `A source of ${what} has ${present.length} kinds, ${listWords(present.map(({ key }) => key.text))}, and takes one`,
       );
     }
     for (const key of ['configMap', 'secret']) {
       const part = partIn(source, key);
       if (part === undefined) continue;
-      if (textAt(part, 'name')?.text === '' || cx.lacks(part, 'name'))
+      if (cx.lacksText(part, 'name'))
         cx.missing(part, 'name', `The name of a ${key} of ${what}`, 'volume-source-invalid');
       checkFiles(cx, part, what);
       partsIn(part, 'items').forEach(note);

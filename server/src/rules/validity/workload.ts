@@ -362,9 +362,7 @@ function checkStatefulSet(cx: Inspection, spec: Part): ReadonlySet<string> | 'un
     const name = textAt(metadata, 'name');
     if (name === undefined || dnsLabel.flaw(name.text) !== undefined) open = true;
     else names.add(name.text);
-    if (
-      metadata === undefined ? cx.lacks(claim, 'metadata') : name?.text === '' || cx.lacks(metadata, 'name')
-    ) {
+    if (metadata === undefined ? cx.lacks(claim, 'metadata') : cx.lacksText(metadata, 'name')) {
       cx.missing(
         metadata ?? claim,
         metadata === undefined ? 'metadata' : 'name',

@@ -1,6 +1,6 @@
 import type { Gpu } from '../gpus';
 import type { QuantizationId } from '../models/quantization';
-import type { ExpertPadding } from '../models/weights';
+import { unpadded, type ExpertPadding } from '../models/weights';
 import type { Engine } from './engines';
 
 /** What the kernels may round the matrices of experts up to, from the least to the most. */
@@ -10,7 +10,6 @@ export interface ExpertPaddings {
   readonly high: ExpertPadding;
 }
 
-const none: ExpertPadding = { inner: 1, hidden: 1 };
 /** Marlin: vLLM logs of gpt-oss-20b say 13.72 GiB, of 120b on an H100 65.97 GiB. */
 const marlin: ExpertPadding = { inner: 128, hidden: 256 };
 /** OpenAI's Triton kernels as they lay values out on Hopper: gpt-oss-120b takes 64.38 GiB of an H100 (vLLM 0.14). */
@@ -35,7 +34,7 @@ export function expertPaddings(
   if (!quantization.startsWith('mxfp4') || (engine.kind !== 'vllm' && engine.kind !== 'sglang'))
     return undefined;
   const capability = gpu?.computeCapability;
-  if (capability === undefined) return { low: none, expected: marlin, high: trtllm };
+  if (capability === undefined) return { low: unpadded, expected: marlin, high: trtllm };
   if (capability >= 12) return { low: marlin, expected: marlin, high: marlin };
   if (capability >= 10) return { low: cutlass, expected: trtllm, high: trtllm };
   if (capability >= 9) return { low: cutlass, expected: triton, high: marlin };

@@ -34,7 +34,7 @@ export interface ExpertPadding {
   readonly hidden: number;
 }
 
-const unpadded: ExpertPadding = { inner: 1, hidden: 1 };
+export const unpadded: ExpertPadding = { inner: 1, hidden: 1 };
 
 function roundedUp(size: number, multiple: number): number {
   return Math.ceil(size / multiple) * multiple;

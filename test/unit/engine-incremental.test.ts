@@ -31,6 +31,8 @@ const edits: readonly (readonly [what: string, (text: string) => string])[] = [
   ['a label', (text) => text.replace(/\bapp(?=: )/, 'application')],
   ['a name', (text) => text.replace(/(name: )(\w+)/, '$1other-$2')],
   ['a comment above', (text) => `# more\n${text}`],
+  ['a document above', (text) => `a: 1\n---\n${text}`],
+  ['the first document', (text) => text.replace(/^[\s\S]*?^---\n/m, '')],
   ['the kind', (text) => text.replace('kind: Deployment', 'kind: DaemonSet')],
   ['the resources', (text) => text.replace(/memory: \S+/, 'memory: 1Gi')],
   ['nothing left', () => ''],
@@ -78,6 +80,7 @@ for (const rule of [
   'no-instance-type-fits',
   'service-name-breaks-engine',
   'missing-topology-spread',
+  'request-above-limit',
 ]) {
   test(`fixtures of ${rule}: edits give what a fresh start gives`, () => {
     assert.ok(compare(join(root, 'test/rules', rule)) > 0);

@@ -158,7 +158,7 @@ function lintFile(session: Session, uri: string): FileResult {
       });
     } else {
       const effective = resources.map((resource) => effectiveConfig(config, resource));
-      candidates.push(...checkDocument(session, uri, placed, resources, effective, unmet));
+      candidates.push(...checkDocument(session, placed, resources, effective, unmet));
       ran = ranIn(session, effective);
     }
     const silent = superseded(candidates, (rule, resource) =>
@@ -239,9 +239,9 @@ function problemCandidate(
 // Rules
 
 interface CachedDocument {
-  readonly uri: string;
   readonly rules: readonly Rule[];
-  readonly roles: readonly string[];
+  /** Of a document that moved among the others of its file there are new ones, and reports point at these. */
+  readonly resources: readonly Resource[];
   readonly effective: readonly Effective[];
   readonly structures: readonly (Structure | undefined)[];
   /** By resource of the document. */
@@ -253,13 +253,12 @@ const cache = new WeakMap<YamlDocument, CachedDocument>();
 
 function checkDocument(
   session: Session,
-  uri: string,
   placed: PlacedDocument,
   resources: readonly Resource[],
   effective: readonly Effective[],
   unmet: Map<string, string>,
 ): Candidate[] {
-  const cached = documentReports(session, uri, placed, resources, effective);
+  const cached = documentReports(session, placed, resources, effective);
   for (const error of cached.errors) keepFirst(session.errors, error);
   const candidates: Candidate[] = [];
   resources.forEach((resource, index) => {
@@ -354,19 +353,16 @@ function widerReports(
 /** What the rules that need this document only say about it; from the cache when nothing they see has changed. */
 function documentReports(
   session: Session,
-  uri: string,
   placed: PlacedDocument,
   resources: readonly Resource[],
   effective: readonly Effective[],
 ): CachedDocument {
-  const roles = resources.map(({ role }) => role);
   const structures = resources.map(({ group, version, kind }) => session.schemas.of(group, version, kind));
   const known = cache.get(placed.document);
   if (
     known !== undefined &&
-    known.uri === uri &&
     known.rules === session.rules &&
-    sameItems(known.roles, roles) &&
+    sameItems(known.resources, resources) &&
     sameItems(known.effective, effective) &&
     sameItems(known.structures, structures)
   ) {
@@ -380,9 +376,8 @@ function documentReports(
     return runRules(document, undefined, resource, place, structures[index], errors);
   });
   const fresh: CachedDocument = {
-    uri,
     rules: session.rules,
-    roles,
+    resources,
     effective,
     structures,
     reports,

@@ -41,6 +41,8 @@ export interface Autoscaler {
   readonly behavior: MapNode | undefined;
   /** Keys from the object down to the behaviour. */
   readonly behaviorPath: readonly string[];
+  /** False for the versions of the HPA from before there was a behaviour: the API server rejects one in `autoscaling/v1`. */
+  readonly takesBehavior: boolean;
 }
 
 export const autoscalerKinds: readonly string[] = ['HorizontalPodAutoscaler', 'ScaledObject'];
@@ -74,6 +76,7 @@ function readHpa(resource: Resource): Autoscaler {
     ...hpaMetrics(resource, spec),
     behavior: mapIn(resource.root, ...hpaBehavior),
     behaviorPath: hpaBehavior,
+    takesBehavior: resource.version !== 'v1' && resource.version !== 'v2beta1',
   };
 }
 
@@ -161,6 +164,7 @@ function readScaledObject(resource: Resource): Autoscaler {
     metricCount: closed ? list.items.length : undefined,
     behavior: mapIn(resource.root, ...kedaBehavior),
     behaviorPath: kedaBehavior,
+    takesBehavior: true,
   };
 }
 

@@ -33,15 +33,18 @@ export default defineRule({
       entryOf(spec, resource.kind === 'ScaledObject' ? 'maxReplicaCount' : 'maxReplicas') ??
       entryOf(spec, 'scaleTargetRef');
     if (at === undefined) return;
-    const edits = insertPath(
-      resource.placed.document,
-      resource.root,
-      [...autoscaler.behaviorPath, 'scaleDown', 'policies'],
-      [policy],
-    );
+    const edits = autoscaler.takesBehavior
+      ? insertPath(
+          resource.placed.document,
+          resource.root,
+          [...autoscaler.behaviorPath, 'scaleDown', 'policies'],
+          [policy],
+        )
+      : undefined;
+    const older = autoscaler.takesBehavior ? '' : ` (${resource.apiVersion} has none, autoscaling/v2 has)`;
     report({
       at,
-      message: `No scale-down policy: after the window the default removes 100 % of the replicas above the minimum within 15 s, and "${target.resource.name ?? target.resource.kind}" takes minutes to start again`,
+      message: `No scale-down policy${older}: after the window the default removes 100 % of the replicas above the minimum within 15 s, and "${target.resource.name ?? target.resource.kind}" takes minutes to start again`,
       fixes: [
         edits === undefined
           ? undefined

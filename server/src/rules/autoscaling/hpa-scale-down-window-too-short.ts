@@ -80,7 +80,7 @@ function reportLongStart(
   workspace: Workspace,
   report: (finding: Report) => void,
 ): void {
-  const { resource, behavior, behaviorPath, minReplicas, maxReplicas } = autoscaler;
+  const { resource, behavior, behaviorPath, takesBehavior, minReplicas, maxReplicas } = autoscaler;
   const written = scalarIn(behavior, 'scaleDown', 'stabilizationWindowSeconds');
   if (written === undefined && !isBehaviorAbsent(autoscaler, 'scaleDown', 'stabilizationWindowSeconds'))
     return;
@@ -98,12 +98,14 @@ function reportLongStart(
     entryOf(spec, 'behavior') ??
     scalarIn(targetRefOf(resource), 'name');
   if (at === undefined || wanted <= seconds) return;
-  const edits = insertPath(
-    resource.placed.document,
-    resource.root,
-    [...behaviorPath, 'scaleDown', 'stabilizationWindowSeconds'],
-    wanted,
-  );
+  const edits = takesBehavior
+    ? insertPath(
+        resource.placed.document,
+        resource.root,
+        [...behaviorPath, 'scaleDown', 'stabilizationWindowSeconds'],
+        wanted,
+      )
+    : undefined;
   const name = target.name ?? target.kind;
   report({
     at,

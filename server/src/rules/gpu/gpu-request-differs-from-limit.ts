@@ -1,9 +1,10 @@
 import { isExtendedResource } from '../../kube/accelerators';
 import { containers, type Container, type ResourceAmount } from '../../kube/containers';
 import { podTemplates } from '../../kube/pod-carriers';
-import { compareQuantities, isInteger } from '../../kube/quantity';
+import { compareQuantities, isInteger, toNumber } from '../../kube/quantity';
 import { replaceScalar } from '../../yaml/edit';
 import { mapIn, type ScalarNode } from '../../yaml/node';
+import { isTooFew } from '../model/tensor-parallel-exceeds-gpus';
 import { defineRule, type Fix } from '../rule';
 import {
   amountText,
@@ -117,6 +118,8 @@ function fixOf(
 ): Fix | undefined {
   const value = from.entry.value;
   if (value.kind !== 'scalar') return undefined;
+  // The other direction is left: this one would not start.
+  if (from.quantity !== undefined && isTooFew(container, toNumber(from.quantity))) return undefined;
   const edits = replaceScalar(
     container.template.resource.placed.document,
     scalar,

@@ -1,17 +1,21 @@
-import { isAbsent } from '../../kube/resource';
+import { isAbsent, type Resource } from '../../kube/resource';
+import { podTolerates } from '../../kube/tolerations';
 import { acceleratorsOnly } from '../../sizing/nodes/read-pool';
+import type { Workspace } from '../../workspace/workspace';
 import { appendItem, insertKey } from '../../yaml/edit';
-import { entryOf, isSequence, mapIn, numberIn } from '../../yaml/node';
-import { defineRule } from '../rule';
+import { entryOf, isSequence, mapIn, numberIn, scalarIn } from '../../yaml/node';
+import { titleOf } from '../naming';
+import { tenantsOf } from '../placement/tenants';
+import { defineRule, type Related } from '../rule';
 
 export default defineRule({
   id: 'nodepool-gpu-untainted',
   summary: 'A pool of accelerator nodes keeps other pods away with a taint',
   severity: 'warning',
-  needs: 'document',
+  needs: 'workspace',
   kinds: ['NodePool'],
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, workspace }) {
     if (resource.group !== 'karpenter.sh') return;
     const spec = mapIn(resource.root, 'spec', 'template', 'spec');
     if (spec === undefined) return;
@@ -23,8 +27,9 @@ export default defineRule({
     const weight = numberIn(resource.root, 'spec', 'weight') ?? 0;
     const { document } = resource.placed;
     const taint = { key: accelerator, effect: 'NoSchedule' };
+    const excluded = others.length > 0 ? [] : excludedBy(workspace, resource, accelerator);
     const edits =
-      others.length > 0
+      others.length > 0 || excluded.length > 0
         ? undefined
         : isEmpty
           ? appendItem(document, taints, taint)
@@ -38,6 +43,7 @@ export default defineRule({
     report({
       at,
       message: `NodePool "${resource.name ?? ''}" launches only nodes with ${[accelerator, ...others].join(' or ')} and has no taint: any pod that fits is put on them and keeps them from being used or removed${worse}`,
+      related: excluded,
       fixes: [
         edits === undefined
           ? undefined
@@ -46,3 +52,17 @@ export default defineRule({
     });
   },
 });
+
+/** Pods that ask for nodes of the pool and could no longer run there with the taint: they come first. */
+function excludedBy(workspace: Workspace, pool: Resource, key: string): readonly Related[] {
+  const taint = { key, value: '', effect: 'NoSchedule', node: undefined };
+  const excluded = tenantsOf(workspace, pool).filter(
+    ({ template, named }) => named && podTolerates(template, taint) === 'no',
+  );
+  return [...new Set(excluded.map(({ template }) => template.resource))].slice(0, 3).flatMap((resource) => {
+    const at = scalarIn(resource.root, 'metadata', 'name');
+    if (at === undefined) return [];
+    const message = `${titleOf(resource)} selects the pool and does not tolerate ${key}: it needs the toleration before the pool gets the taint`;
+    return [{ resource, at, message }];
+  });
+}

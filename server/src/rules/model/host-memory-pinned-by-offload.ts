@@ -8,6 +8,7 @@ import { atLeast, generationOf, type Engine } from '../../sizing/memory/engines'
 import { hostMemoryForLoad } from '../../sizing/memory/host';
 import { exactly, GiB } from '../../sizing/models/range';
 import { estimate } from '../../sizing/memory/estimate';
+import { hasRoomFor } from '../placement/room';
 import { podShare } from '../sizing/served-model';
 import { amountText, containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Place } from '../rule';
@@ -42,13 +43,15 @@ export default defineRule({
         message: `${containerTitle(container)} has a memory limit of ${amountText(limit)}, but needs ${formatBytes(need)} of memory that cannot be reclaimed: ${sum}; it is OOMKilled when it fills them`,
         related: [{ resource, at: limit.entry.value, message: `The limit is ${amountText(limit)}` }],
         fixes: [
-          setMemory(
-            resource,
-            container,
-            ['limits', 'requests'],
-            wanted,
-            `Raise ${container.requests.some(({ name }) => name === 'memory') ? 'memory limit and request' : 'the memory limit'} to ${wanted}`,
-          ),
+          hasRoomFor(container, 'memory', need)
+            ? setMemory(
+                resource,
+                container,
+                ['limits', 'requests'],
+                wanted,
+                `Raise ${container.requests.some(({ name }) => name === 'memory') ? 'memory limit and request' : 'the memory limit'} to ${wanted}`,
+              )
+            : undefined,
         ],
         evidence: ['2 GiB for each GPU worker and 2 GiB for the server: Python, CUDA and the engine'],
         ...containerField(container),

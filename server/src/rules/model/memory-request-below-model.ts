@@ -1,4 +1,5 @@
 import { formatBytes, toMemoryQuantity, toNumber } from '../../kube/quantity';
+import { hasRoomFor } from '../placement/room';
 import { hostNeedOf } from '../sizing/host-memory';
 import { amountText, containerField, containerTitle, soleAmount } from '../resources/wording';
 import { defineRule } from '../rule';
@@ -30,7 +31,11 @@ export default defineRule({
         at: request.entry.value,
         message: `${containerTitle(container)} requests ${amountText(request)} of memory, but loads ${formatBytes(need.weights)} of weights of ${need.model.name}; the scheduler may choose a node without that much free (${need.assumption})`,
         evidence: need.evidence,
-        fixes: [setMemory(resource, container, ['requests'], wanted, `Request ${wanted} of memory`)],
+        fixes: [
+          hasRoomFor(container, 'memory', Math.min(may, need.wanted))
+            ? setMemory(resource, container, ['requests'], wanted, `Request ${wanted} of memory`)
+            : undefined,
+        ],
         ...containerField(container),
       });
     }

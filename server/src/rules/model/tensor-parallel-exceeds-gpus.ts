@@ -1,4 +1,5 @@
-import type { ModelServer } from '../../kube/model-server';
+import type { Container } from '../../kube/containers';
+import { modelServerOf, type ModelServer } from '../../kube/model-server';
 import type { Resource } from '../../kube/resource';
 import { replaceScalar, type Edits } from '../../yaml/edit';
 import { groupGpus, type GroupGpus } from '../../sizing/groups';
@@ -58,6 +59,13 @@ function needOf(server: ModelServer): Need | undefined {
     setting.state === 'known' && setting.value > 1 ? [setting] : [],
   );
   return written === undefined ? undefined : { parallelism, group, gpus, has: total, at: written.at };
+}
+
+/** Whether a container that asks for that many devices has too few for what its server is told to use. */
+export function isTooFew(container: Container, devices: number): boolean {
+  const server = modelServerOf(container);
+  const need = server === undefined ? undefined : needOf(server);
+  return need?.group.pods !== undefined && !need.group.shared && need.gpus > devices * need.group.pods;
 }
 
 function messageFor(server: ModelServer, { parallelism, group, gpus, has }: Need): string {

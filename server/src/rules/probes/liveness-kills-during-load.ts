@@ -11,7 +11,7 @@ import { durationText } from '../cold-start/weights';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Fix } from '../rule';
 import { budgetOf, shortBudget, wantedSeconds, type ShortBudget } from './load-budget';
-import { undeclaredPort } from './probe-ports';
+import { asksElsewhere, undeclaredPort } from './probe-ports';
 
 export default defineRule({
   id: 'liveness-kills-during-load',
@@ -34,7 +34,8 @@ export default defineRule({
       report({
         at: liveness.entry,
         message: `The liveness probe of ${inSentence(containerTitle(container))} kills it after ${durationText(short.budget)} (${delay.value ?? 0} s delay + ${(failures.value ?? 1) - 1} x ${period.value ?? 10} s + ${timeout} s) unless it answers, but loading takes about ${durationText(short.start.time.total.expected)}: ${short.sum}; it is restarted before it is ready, again and again`,
-        fixes: [startup(resource, server, liveness, short)],
+        // The same question of a port where nobody answers would kill it just as well.
+        fixes: asksElsewhere(server, liveness) ? [] : [startup(resource, server, liveness, short)],
         evidence: [...short.start.time.read.reasons, ...short.start.time.start.reasons],
         ...containerField(container),
       });

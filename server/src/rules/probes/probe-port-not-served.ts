@@ -8,10 +8,7 @@ import { serversOf } from '../model/servings';
 import { mayBePatched } from '../overlays';
 import { containerField, containerTitle } from '../resources/wording';
 import { defineRule, type Fix } from '../rule';
-import { probedPort } from './probe-ports';
-
-/** Servers that answer on one port only. Others have more of them, for metrics or gRPC. */
-const onePort: ReadonlySet<ModelServer['engine']> = new Set(['vllm', 'sglang']);
+import { asksElsewhere } from './probe-ports';
 
 const consequences: Readonly<Record<ProbeKind, string>> = {
   readiness: 'the pod never becomes ready',
@@ -28,30 +25,25 @@ export default defineRule({
   fixable: 'suggest',
   check(resource, { report, workspace }) {
     for (const server of serversOf(resource)) {
-      const { container, port } = server;
-      if (!onePort.has(server.engine) || port.state !== 'known' || isOneOfSeveral(server)) continue;
+      const { container } = server;
       if (container.template.operatorOwned || mayBePatched(workspace, resource, 'Probe')) continue;
       const { readiness, liveness, startup } = probesOf(container);
       for (const probe of [startup, readiness, liveness]) {
-        const asked = probe === undefined ? undefined : probedPort(container, probe);
-        if (probe === undefined || asked === undefined || asked.number === port.value) continue;
+        const asked = probe === undefined ? undefined : asksElsewhere(server, probe);
+        if (probe === undefined || asked === undefined) continue;
+        const { served } = asked;
         const name = typeof asked.node.value === 'string' ? ` ("${asked.node.text}")` : '';
         report({
           at: asked.node,
-          message: `The ${probe.kind} probe of ${inSentence(containerTitle(container))} asks port ${asked.number}${name}, and ${server.title} listens on ${port.value}: ${consequences[probe.kind]}`,
-          related: [{ resource, at: port.at, message: `It listens on ${port.value}` }],
-          fixes: [askThere(server, asked.node, port.value)],
+          message: `The ${probe.kind} probe of ${inSentence(containerTitle(container))} asks port ${asked.number}${name}, and ${server.title} listens on ${served.number}: ${consequences[probe.kind]}`,
+          related: [{ resource, at: served.at, message: `It listens on ${served.number}` }],
+          fixes: [askThere(server, asked.node, served.number)],
           ...containerField(container),
         });
       }
     }
   },
 });
-
-/** A script may start something else beside the server, which listens where the probes ask. */
-function isOneOfSeveral({ arguments: { words, open } }: ModelServer): boolean {
-  return open || words.some(({ node }) => /[&|;]|\n\s*\S+.*\n/.test(node.text));
-}
 
 function askThere(server: ModelServer, node: ScalarNode, port: number): Fix | undefined {
   const edits = replaceScalar(server.container.template.resource.placed.document, node, port);

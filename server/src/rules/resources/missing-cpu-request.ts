@@ -3,8 +3,10 @@ import { isAiWorkload } from '../../kube/ai-workload';
 import { requestState, runningContainers, type Container } from '../../kube/containers';
 import { modelServerOf } from '../../kube/model-server';
 import { podTemplates } from '../../kube/pod-carriers';
+import type { Workspace } from '../../workspace/workspace';
 import { insertPath } from '../../yaml/edit';
 import { mayBePatched } from '../overlays';
+import { hasRoomFor } from '../placement/room';
 import { defineRule, type Fix } from '../rule';
 import { containerField, containerTitle, missingRequestSeverity, placeOfMissing } from './wording';
 
@@ -25,7 +27,7 @@ export default defineRule({
           at: placeOfMissing(container, 'requests'),
           message: `${containerTitle(container)} has no cpu request and no limit; on a busy node it gets the smallest share of CPU time${waiting}`,
           severity: missingRequestSeverity(container),
-          fixes: [requestOnePerDevice(container)],
+          fixes: [requestOnePerDevice(workspace, container)],
           ...containerField(container),
         });
       }
@@ -34,7 +36,7 @@ export default defineRule({
 });
 
 /** One core for each device is what a server needs to feed it at all; most do better with more. */
-function requestOnePerDevice(container: Container): Fix | undefined {
+function requestOnePerDevice(workspace: Workspace, container: Container): Fix | undefined {
   if (modelServerOf(container) === undefined) return undefined;
   let cores = 0;
   for (const { count, unit } of acceleratorsOf(container)) {
@@ -42,7 +44,7 @@ function requestOnePerDevice(container: Container): Fix | undefined {
     // Slices and NeuronCores are parts of a device: one core for all of them.
     cores += unit === 'device' ? Math.ceil(count) : 1;
   }
-  if (cores === 0) return undefined;
+  if (cores === 0 || !hasRoomFor(container, 'cpu', cores, workspace)) return undefined;
   const edits = insertPath(
     container.template.resource.placed.document,
     container.node,

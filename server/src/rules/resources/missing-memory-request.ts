@@ -3,8 +3,10 @@ import { requestState, runningContainers, type Container } from '../../kube/cont
 import { modelServerOf } from '../../kube/model-server';
 import { podTemplates } from '../../kube/pod-carriers';
 import { formatBytes, toMemoryQuantity } from '../../kube/quantity';
+import type { Workspace } from '../../workspace/workspace';
 import { insertPath } from '../../yaml/edit';
 import { mayBePatched } from '../overlays';
+import { hasRoomFor } from '../placement/room';
 import { defineRule, type Fix } from '../rule';
 import { hostNeedOf, type HostNeed } from '../sizing/host-memory';
 import { containerField, containerTitle, missingRequestSeverity, placeOfMissing } from './wording';
@@ -32,7 +34,7 @@ export default defineRule({
           }, and is among the first to be evicted there`,
           severity: missingRequestSeverity(container),
           ...(need === undefined ? {} : { evidence: need.evidence }),
-          fixes: [need === undefined ? undefined : requestNeed(container, need)],
+          fixes: [need === undefined ? undefined : requestNeed(workspace, container, need)],
           ...containerField(container),
         });
       }
@@ -47,7 +49,8 @@ function sumOf({ terms, full, wanted }: HostNeed): string {
     .join(' + ');
 }
 
-function requestNeed(container: Container, need: HostNeed): Fix | undefined {
+function requestNeed(workspace: Workspace, container: Container, need: HostNeed): Fix | undefined {
+  if (!hasRoomFor(container, 'memory', need.wanted, workspace)) return undefined;
   const wanted = toMemoryQuantity(need.wanted);
   const edits = insertPath(
     container.template.resource.placed.document,

@@ -2,10 +2,12 @@ import { isAcceleratorTaintKey } from '../../kube/accelerators';
 import { isAiWorkload } from '../../kube/ai-workload';
 import { containers, envOf } from '../../kube/containers';
 import { podCarrierKinds, podTemplates, type PodTemplate } from '../../kube/pod-carriers';
-import { nodeDemandOf, valueSetOf, type NodeRequirement } from '../../kube/requirements';
+import { allRequirements, nodeDemandOf, valueSetOf, type NodeRequirement } from '../../kube/requirements';
 import { tolerationsOf, type Toleration } from '../../kube/tolerations';
 import { removeItem } from '../../yaml/edit';
 import { entryOf, isNull, isSequence, scalarIn, textIn, type YamlNode } from '../../yaml/node';
+import type { Workspace } from '../../workspace/workspace';
+import { hasAccelerators } from '../karpenter/pool-facts';
 import { titleOf } from '../naming';
 import { defineRule } from '../rule';
 
@@ -13,22 +15,26 @@ export default defineRule({
   id: 'cpu-pod-tolerates-gpu-taint',
   summary: 'A pod without accelerators does not tolerate the taint of accelerator nodes',
   severity: 'warning',
-  needs: 'document',
+  needs: 'workspace',
   // One pod on each node is what a DaemonSet is for.
   kinds: podCarrierKinds.filter((kind) => kind !== 'DaemonSet'),
   fixable: 'suggest',
-  check(resource, { report }) {
+  check(resource, { report, workspace }) {
     // A patch says nothing of the pod that it changes.
     if (resource.role === 'kustomize-patch') return;
     const templates = podTemplates(resource);
     if (templates.some((template) => isAiWorkload(template) || mayUseAccelerator(template))) return;
     for (const template of templates) {
       const list = entryOf(template.spec, 'tolerations')?.value;
-      if (!isSequence(list) || selectsOtherNodes(template)) continue;
+      if (!isSequence(list) || selectsOtherNodes(template) || meansOtherPools(workspace, template)) continue;
+      const isBound = allRequirements(template).some(({ key }) => !ofAnyPool.test(key));
       for (const toleration of tolerationsOf(template)) {
         const what = unneeded(toleration);
         if (what === undefined || toleration.node === undefined) continue;
-        const edits = removeItem(resource.placed.document, list, list.items.indexOf(toleration.node));
+        // A pod that asks for certain nodes may need what lets it onto them.
+        const edits = isBound
+          ? undefined
+          : removeItem(resource.placed.document, list, list.items.indexOf(toleration.node));
         report({
           at: what.at,
           message: `${titleOf(resource)} asks for no accelerator and tolerates ${what.taint}: its pods take CPU and memory of accelerator nodes and keep idle ones from being removed`,
@@ -111,4 +117,14 @@ function selectsOtherNodes(template: PodTemplate): boolean {
     return set !== undefined && !set.complement && ![...set.values].some((value) => accelerated.test(value));
   };
   return nodeDemandOf(template).alternatives.every((requirements) => requirements.some(excludes));
+}
+
+/** Labels that nodes of every pool can have. */
+const ofAnyPool =
+  /^((beta\.)?kubernetes\.io\/(os|arch)|(topology|failure-domain\.beta)\.kubernetes\.io\/.*|karpenter\.sh\/capacity-type)$/;
+
+/** Whether a pod names its pool, and none that it can mean launches accelerators. */
+function meansOtherPools(workspace: Workspace, template: PodTemplate): boolean {
+  const pools = workspace.references(template.resource).nodePools(template);
+  return pools.some(({ named }) => named) && !pools.some(({ resource }) => hasAccelerators(resource));
 }

@@ -16,6 +16,7 @@ import { instanceTypeLabel } from '../../sizing/nodes/labels';
 import { replaceScalar } from '../../yaml/edit';
 import type { YamlNode } from '../../yaml/node';
 import { defineRule, type Fix, type Related, type Severity } from '../rule';
+import { hasRoomFor } from '../placement/room';
 import { amountText, containerField, containerTitle, scalarLike, soleAmount } from '../resources/wording';
 import { hostNeedOf, isShort, type HostNeed } from './host-memory';
 
@@ -43,14 +44,16 @@ export default defineRule({
       const severity = judge(container, bound, need);
       if (severity === undefined) continue;
       const wanted = toMemoryQuantity(need.wanted);
-      const instance = pinnedInstance(container, Number.parseInt(wanted, 10) * 2 ** 30);
+      const bytes = Number.parseInt(wanted, 10) * 2 ** 30;
+      const instance = pinnedInstance(container, bytes);
+      const hasRoom = instance?.fits ?? hasRoomFor(container, 'memory', bytes);
       report({
         at: bound.amount.entry.value,
         severity,
         message: messageFor(container, bound, need, severity),
         related: relatedOf(resource, server, need, instance, wanted),
         evidence: need.evidence,
-        fixes: instance?.fits === false ? [] : [raise(resource, container, wanted)],
+        fixes: hasRoom ? [raise(resource, container, wanted)] : [],
         ...containerField(container),
       });
     }

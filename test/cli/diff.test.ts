@@ -24,6 +24,18 @@ function diff(cwd: string, more: readonly string[] = []): Promise<CliResult> {
 
 const kinds = { resources: [{ name: 'configmaps', kind: 'ConfigMap', namespaced: true }] };
 
+test('a document that is not well-formed is told, be its kind one of ours or not', async (context) => {
+  server.fault = (request, response) => {
+    if (request.path !== '/api/v1') return false;
+    sendJson(response, 200, kinds);
+    return true;
+  };
+  const broken = 'apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: w\n';
+  const { code, stderr } = await diff(folder(context, { 'app.yaml': `${manifest}---\n${broken}` }));
+  assert.equal(code, 2);
+  assert.match(stderr, /plimsoll: app\.yaml:\d+: the document is not well-formed YAML and left out/);
+});
+
 describe('an API server that', () => {
   test('refuses everything is told by name, and nothing of the token', async (context) => {
     server.fault = (_, response) => forbid(response);

@@ -100,6 +100,10 @@ test('a configuration that is no text fails the run, and is named once', async (
   const { code, stdout } = await plimsoll(cwd, ['lint']);
   assert.equal(code, 2);
   assert.equal(stdout.split('skipped .plimsoll.yaml: is a binary file').length, 2, stdout);
+  const sarif = await plimsoll(cwd, ['lint', '--format', 'sarif']);
+  assert.match(sarif.stdout, /"executionSuccessful": false/);
+  const junit = await plimsoll(cwd, ['lint', '--format', 'junit']);
+  assert.match(junit.stdout, /<testsuite name="plimsoll" [^>]*errors="1"/);
 });
 
 test('one unreadable file is named, fails the run with 2, and stops nothing else', async (t) => {

@@ -27,7 +27,11 @@ export interface ReadWorkspace {
 
 const uriOf = (path: string): string => pathToFileURL(path).href;
 
-/** Reads manifests and configuration. Throws {@link UsageError} where `--config` names no readable file. */
+/**
+ * Reads manifests and configuration. Throws {@link UsageError} where `--config` names no readable file.
+ *
+ * @param isMeant of which documents it has to be told that they are not well-formed.
+ */
 export function readWorkspace(
   command: {
     readonly paths: readonly string[];
@@ -35,6 +39,7 @@ export function readWorkspace(
     readonly config: string | undefined;
   },
   host: Host,
+  isMeant = isMeantForUs,
 ): ReadWorkspace {
   const { cwd } = host;
   const paths = command.paths.length === 0 ? ['.'] : command.paths;
@@ -57,7 +62,7 @@ export function readWorkspace(
     const file = parseFile(uriOf(path), read.text);
     if (isAsked) {
       asked.push(uriOf(path));
-      if (tellBroken(file, path, host)) failed = true;
+      if (tellBroken(file, path, host, isMeant)) failed = true;
     }
     return [file];
   });
@@ -82,11 +87,11 @@ function tell({ stderr, cwd }: Host, path: string, message: string): void {
 }
 
 /** Tells of manifests that are not well-formed, which nothing can be said of, and whether there are any. */
-export function tellBroken(file: SourceFile, path: string, host: Host): boolean {
+export function tellBroken(file: SourceFile, path: string, host: Host, isMeant = isMeantForUs): boolean {
   let found = false;
   for (const { document, offset } of file.documents) {
     // First, since it needs no parsing of what is no manifest.
-    if (!isMeantForUs(document)) continue;
+    if (!isMeant(document)) continue;
     const problem = document.problems.find(({ code }) => code !== 'duplicate-key');
     if (problem === undefined) continue;
     found = true;

@@ -183,9 +183,12 @@ function inOrder(a: Finding, b: Finding): number {
 
 /** A document that is meant to be a Kubernetes object of a kind that matters, even if it cannot be read as one. */
 export function isMeantForUs(document: YamlDocument): boolean {
-  const { text } = document;
-  if (!text.includes('apiVersion') || !text.includes('kind')) return false;
-  return mayMatter(document) && /^[ \t]*["']?apiVersion["']?\s*:/m.test(text);
+  return isMeantAsObject(document) && mayMatter(document);
+}
+
+/** A document that is meant to be a Kubernetes object of whatever kind. */
+export function isMeantAsObject({ text }: YamlDocument): boolean {
+  return text.includes('kind') && text.includes('apiVersion') && /^[ \t]*["']?apiVersion["']?\s*:/m.test(text);
 }
 
 // ---------------------------------------------------------------------------------------------------------------

@@ -221,12 +221,18 @@ function optionsOf(server: ModelServer): Options {
       slots: numberOf(server, 'max-loras') ?? 1,
     };
   }
-  if (isOn(server.arguments.get('enable-expert-parallel', ['enable-ep-moe']))) options.expertParallel = true;
+  if (dealsOutExperts(server)) options.expertParallel = true;
   const offload = valueOf(server.cpuOffloadGb);
   if (offload !== undefined && offload > 0) options.cpuOffloadBytes = offload * GiB;
   const length = valueOf(server.maxModelLen);
   if (length !== undefined) options.maxModelLen = length > 0 ? length : 'auto';
   return options;
+}
+
+/** Whether the GPUs of a server hold whole experts, rather than a piece of each: by a flag, or SGLang's number of groups. */
+export function dealsOutExperts(server: ModelServer): boolean {
+  if (isOn(server.arguments.get('enable-expert-parallel', ['enable-ep-moe']))) return true;
+  return (numberOf(server, 'ep-size', ['expert-parallel-size', 'ep']) ?? 1) > 1;
 }
 
 /** Flags that change how much room the cache gets or what the engine checks, in ways that are not reckoned. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../../engine/config';
-import { lint } from '../../engine/run';
+import { isMeantAsObject, lint } from '../../engine/run';
 import { decodeText } from '../../files/text';
 import { placeOfField } from '../../kube/field-path';
 import type { ObjectRef } from '../../live/cluster';
@@ -69,7 +69,8 @@ export async function diffCommand(command: DiffCommand, host: Host): Promise<num
 
 async function read(command: DiffCommand, host: Host): Promise<ReturnType<typeof readWorkspace>> {
   const { stdinFilename } = command;
-  if (stdinFilename === undefined) return readWorkspace(command, host);
+  // Objects of every kind are compared, be there a rule for them or not.
+  if (stdinFilename === undefined) return readWorkspace(command, host, isMeantAsObject);
   const path = resolve(host.cwd, stdinFilename);
   const decoded = decodeText(await host.readStdin());
   if ('problem' in decoded) throw new UsageError(`standard input ${decoded.problem}`);
@@ -77,7 +78,7 @@ async function read(command: DiffCommand, host: Host): Promise<ReturnType<typeof
   const around = readWorkspace({ ...command, paths: [existsSync(path) ? path : host.cwd] }, host);
   const uri = pathToFileURL(path).href;
   const file = parseFile(uri, decoded.text);
-  const failed = tellBroken(file, path, host);
+  const failed = tellBroken(file, path, host, isMeantAsObject);
   return { ...around, workspace: around.workspace.with(file), asked: [uri], failed };
 }
 

@@ -40,19 +40,30 @@ interface Input {
 
 const uriOf = (path: string): string => pathToFileURL(path).href;
 
-function readAll(paths: Iterable<string>, host: Host, into: Map<string, string>, notices: Notice[]): boolean {
+/**
+ * @param needed without one of these files a run says something else than was asked for, be it readable as text or not.
+ * @returns whether something failed.
+ */
+function readAll(
+  paths: Iterable<string>,
+  host: Host,
+  into: Map<string, string>,
+  notices: Notice[],
+  needed = false,
+): boolean {
   let failed = false;
   for (const path of paths) {
     const read = readText(path);
     if ('text' in read) {
       into.set(uriOf(path), read.text);
     } else {
-      failed ||= read.failed;
+      const fails = needed || read.failed;
+      failed ||= fails;
       notices.push({
         path: displayPath(path, host.cwd),
         rule: undefined,
         message: read.problem,
-        ...(read.failed ? { failed: true } : {}),
+        ...(fails ? { failed: true } : {}),
       });
     }
   }
@@ -86,11 +97,8 @@ async function gather(command: LintCommand, host: Host): Promise<Input> {
     reported.push(uri);
   }
   if (command.config === undefined) {
-    for (const path of new Set([...collected.configs, ...configsAbove(collected.roots)])) {
-      failed = readAll([path], host, configs, notices) || failed;
-      // Without its configuration a run says something else than was asked for, be it read as text or not.
-      failed ||= !configs.has(uriOf(path));
-    }
+    const paths = new Set([...collected.configs, ...configsAbove(collected.roots)]);
+    failed = readAll(paths, host, configs, notices, true) || failed;
   }
   return { texts, reported: reported.sort(), configs, notices, failed, helpers };
 }

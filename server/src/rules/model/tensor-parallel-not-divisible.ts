@@ -1,5 +1,5 @@
 import { valueOf } from '../../kube/settings';
-import { isOn } from '../../sizing/from-manifest';
+import { dealsOutExperts, isOn } from '../../sizing/from-manifest';
 import { identifyModel } from '../../sizing/models/identify';
 import { unevenSplit, unevenText, type UnevenSplit } from '../../sizing/placements';
 import type { ModelServer } from '../../kube/model-server';
@@ -49,9 +49,7 @@ export default defineRule({
       const { value } = tensorParallel;
       const model = identifyModel(name, { userModels });
       if (model === undefined || !Number.isInteger(value) || value < 1) continue;
-      const expertParallel = isOn(
-        server.arguments.get('enable-expert-parallel', ['enable-ep-moe', 'ep-size']),
-      );
+      const expertParallel = dealsOutExperts(server);
       const split = (count: number): UnevenSplit | undefined => {
         const uneven = unevenSplit({ model, expertParallel }, count);
         return uneven?.what === 'heads' || cutsAll.has(server.engine) ? uneven : undefined;

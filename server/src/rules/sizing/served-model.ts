@@ -2,7 +2,7 @@ import { acceleratorsOf } from '../../kube/accelerators';
 import { amountState } from '../../kube/containers';
 import type { ModelServer } from '../../kube/model-server';
 import { valueOf } from '../../kube/settings';
-import { engineOf, isOn, parallelismOf } from '../../sizing/from-manifest';
+import { dealsOutExperts, engineOf, parallelismOf } from '../../sizing/from-manifest';
 import { groupGpus } from '../../sizing/groups';
 import type { Engine } from '../../sizing/memory/engines';
 import { loaderOf, type WeightLoader } from '../../sizing/memory/host';
@@ -161,8 +161,7 @@ export function podShare(server: ModelServer): PodShare | undefined {
     return { workers: gpus, gpusPerCopy: gpus * group.pods };
   }
   const total = tensor * pipeline * (data ?? 1);
-  const expert = isOn(server.arguments.get('enable-expert-parallel', ['enable-ep-moe']));
-  const gpusPerCopy = expert ? total : tensor * pipeline;
+  const gpusPerCopy = dealsOutExperts(server) ? total : tensor * pipeline;
   if (gpus !== undefined) return { workers: Math.min(gpus, total), gpusPerCopy };
   return group.pods === undefined ? undefined : { workers: Math.ceil(total / group.pods), gpusPerCopy };
 }

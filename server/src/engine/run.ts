@@ -188,7 +188,9 @@ export function isMeantForUs(document: YamlDocument): boolean {
 
 /** A document that is meant to be a Kubernetes object of whatever kind. */
 export function isMeantAsObject({ text }: YamlDocument): boolean {
-  return text.includes('kind') && text.includes('apiVersion') && /^[ \t]*["']?apiVersion["']?\s*:/m.test(text);
+  return (
+    text.includes('kind') && text.includes('apiVersion') && /^[ \t]*["']?apiVersion["']?\s*:/m.test(text)
+  );
 }
 
 // ---------------------------------------------------------------------------------------------------------------

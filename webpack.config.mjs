@@ -159,9 +159,11 @@ class ExecutablePlugin {
  * @param {string} entry
  * @param {string} project
  * @param {boolean} production
+ * @param {number} files over how many files the bundle is spread: one, or a second one `<name>-main.js` with what is imported
+ *   later
  * @returns {import('webpack').Configuration}
  */
-function bundle(name, entry, project, production) {
+function bundle(name, entry, project, production, files = 1) {
   return {
     name,
     target: 'node20',
@@ -169,7 +171,12 @@ function bundle(name, entry, project, production) {
     devtool: production ? false : 'source-map',
     context: root,
     entry: { [name]: entry },
-    output: { path: dist, filename: '[name].js', library: { type: 'commonjs2' } },
+    output: {
+      path: dist,
+      filename: '[name].js',
+      chunkFilename: `${name}-main.js`,
+      library: { type: 'commonjs2' },
+    },
     resolve: {
       extensions: ['.ts', '.tsx', '.js', '.json'],
       alias: {
@@ -203,7 +210,7 @@ function bundle(name, entry, project, production) {
         }),
       ],
     },
-    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 }), new NoticesPlugin()],
+    plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: files }), new NoticesPlugin()],
     performance: { hints: false },
     stats: {
       preset: 'errors-warnings',
@@ -279,7 +286,7 @@ export default (environment, argv) => {
   client.output = {
     ...client.output,
     clean: {
-      keep: /^(?:(?:server|cli|remote|kubernetes-client|aws-clients)\.js|webview\.|schemas(?:\/|$)|THIRD-PARTY-NOTICES)/,
+      keep: /^(?:(?:server|cli|cli-main|remote|kubernetes-client|aws-clients)\.js|webview\.|schemas(?:\/|$)|THIRD-PARTY-NOTICES)/,
     },
   };
   client.plugins?.push(new RuleDocumentationPlugin());
@@ -287,7 +294,8 @@ export default (environment, argv) => {
   const server = bundle('server', './server/src/lsp/main.ts', 'server', production);
   server.externals = clientsApart;
 
-  const cli = bundle('cli', './server/src/cli/main.ts', 'server', production);
+  // What answers `--version` is not read together with all the rest.
+  const cli = bundle('cli', './server/src/cli/main.ts', 'server', production, 2);
   // What is read over the network is loaded when it is asked for: most runs ask for nothing.
   cli.externals = [
     ({ request }, callback) =>

@@ -59,6 +59,7 @@ test('the VSIX holds these files and no other', async () => {
     'client/walkthrough/share.md',
     'dist/THIRD-PARTY-NOTICES.txt',
     'dist/aws-clients.js',
+    'dist/cli-main.js',
     'dist/cli.js',
     'dist/client.js',
     'dist/kubernetes-client.js',
@@ -96,6 +97,7 @@ test('the npm package holds the command line and no other', () => {
       'README.md',
       'dist/THIRD-PARTY-NOTICES.txt',
       'dist/aws-clients.js',
+      'dist/cli-main.js',
       'dist/cli.js',
       'dist/kubernetes-client.js',
       'dist/remote.js',
@@ -113,6 +115,7 @@ test('the command line starts with a shebang, and no bundle names a machine path
   assert.ok(text('cli.js').startsWith('#!/usr/bin/env node\n'));
   for (const name of [
     'cli.js',
+    'cli-main.js',
     'client.js',
     'server.js',
     'webview.js',

@@ -56,7 +56,7 @@ export function lintCells(job: CellsJob): LintResult {
       texts.map(({ uri, text }) => parseFile(uri, text)),
       job.layout,
     );
-    const result = lint(workspace, configFor, { uris, schemas });
+    const result = lint(workspace, configFor, { uris, schemas, once: true });
     files.push(...result.files);
     errors.push(...result.internalErrors);
   }

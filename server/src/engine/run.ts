@@ -56,6 +56,8 @@ export interface LintOptions {
   readonly live?: LiveLookup;
   /** What objects may look like; absent: nothing is known of any kind. */
   readonly schemas?: Schemas;
+  /** Nothing is asked about these files again, so that nothing is to be kept for that. */
+  readonly once?: boolean;
 }
 
 /**
@@ -76,6 +78,7 @@ export function lint(
     provides: { workspace: options.provides?.workspace ?? true },
     live: options.live,
     schemas: schemasOf(workspace, options.schemas ?? noSchemas),
+    once: options.once === true,
     errors: new Map(),
     elsewhere: new Map(),
   };
@@ -91,6 +94,7 @@ interface Session {
   readonly provides: { readonly workspace: boolean };
   readonly live: LiveLookup | undefined;
   readonly schemas: DefinedSchemas;
+  readonly once: boolean;
   readonly errors: Map<string, InternalError>;
   /** Whether a rule speaks about a resource of another file: worked out once. */
   readonly elsewhere: Map<string, Map<Resource, boolean>>;
@@ -330,7 +334,7 @@ function widerReports(
   unmet: Map<string, string>,
 ): WiderReports {
   const { workspace, rules } = session;
-  const keeps = session.provides.workspace && isSeenInOutline(resource);
+  const keeps = !session.once && session.provides.workspace && isSeenInOutline(resource);
   const known = keeps ? widerCache.get(resource) : undefined;
   if (
     known !== undefined &&
@@ -363,7 +367,7 @@ function documentReports(
   effective: readonly Effective[],
 ): CachedDocument {
   const structures = resources.map(({ group, version, kind }) => session.schemas.of(group, version, kind));
-  const known = cache.get(placed.document);
+  const known = session.once ? undefined : cache.get(placed.document);
   if (
     known !== undefined &&
     known.rules === session.rules &&
@@ -388,7 +392,7 @@ function documentReports(
     reports,
     errors: [...errors.values()],
   };
-  cache.set(placed.document, fresh);
+  if (!session.once) cache.set(placed.document, fresh);
   return fresh;
 }
 

@@ -609,6 +609,8 @@ function read(container: Container): readonly CommandLine[] {
 
 /** Flags are the same whether they are written with dashes or underscores. */
 function normalised(flag: string): string {
+  // Rules ask by the name itself, hundreds of times for each server.
+  if (!flag.startsWith('-') && !flag.includes('_')) return flag;
   return flag.replace(/^-+/, '').replaceAll('_', '-');
 }
 
@@ -630,7 +632,19 @@ function isFlag(word: Word | undefined): boolean {
   return word !== undefined && /^--?[A-Za-z]/.test(word.text);
 }
 
+/** Where each flag is written last, by its name. */
+function lastFlags(words: readonly Word[]): ReadonlyMap<string, number> {
+  const last = new Map<string, number>();
+  words.forEach((word, index) => {
+    if (!isFlag(word)) return;
+    const equals = word.text.indexOf('=');
+    last.set(normalised(equals < 0 ? word.text : word.text.slice(0, equals)), index);
+  });
+  return last;
+}
+
 export function serverArguments(words: readonly Word[], open: boolean): ServerArguments {
+  let lastByName: ReadonlyMap<string, number> | undefined;
   const unknownWords = open || words.some((word, index) => mayAddFlags(word, words[index - 1]));
   const first = words.findIndex(isFlag);
   return {
@@ -638,23 +652,20 @@ export function serverArguments(words: readonly Word[], open: boolean): ServerAr
     open: unknownWords,
     positionals: words.slice(0, first < 0 ? words.length : first),
     get: (flag, aliases = []) => {
-      const wanted = [flag, ...aliases].map(normalised);
-      for (let index = words.length - 1; index >= 0; index -= 1) {
-        const word = words[index];
-        if (word === undefined || !isFlag(word)) continue;
-        const equals = word.text.indexOf('=');
-        const written = equals < 0 ? word.text : word.text.slice(0, equals);
-        if (!wanted.includes(normalised(written))) continue;
-        if (equals >= 0) return part(word, equals + 1, word.text.length);
-        const next = words[index + 1];
-        if (next === undefined || isFlag(next)) {
-          return { state: 'known', value: '', text: '', at: word.at, node: word.node };
-        }
-        return next.many && next.unknown
-          ? { state: 'unknown', at: next.at, node: next.node }
-          : wordSetting(next);
+      lastByName ??= lastFlags(words);
+      let last = lastByName.get(normalised(flag)) ?? -1;
+      for (const alias of aliases) last = Math.max(last, lastByName.get(normalised(alias)) ?? -1);
+      const word = words[last];
+      if (word === undefined) return unknownWords ? unknownSetting : absent;
+      const equals = word.text.indexOf('=');
+      if (equals >= 0) return part(word, equals + 1, word.text.length);
+      const next = words[last + 1];
+      if (next === undefined || isFlag(next)) {
+        return { state: 'known', value: '', text: '', at: word.at, node: word.node };
       }
-      return unknownWords ? unknownSetting : absent;
+      return next.many && next.unknown
+        ? { state: 'unknown', at: next.at, node: next.node }
+        : wordSetting(next);
     },
   };
 }

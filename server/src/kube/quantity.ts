@@ -45,6 +45,19 @@ const binaryMaximum = ((1n << 63n) - 1n) * 1_000_000_000n;
  * (`.`, `-`, and `Gi`, but for the two largest suffixes).
  */
 export function parseQuantity(text: string): Quantity | undefined {
+  const known = read.get(text);
+  if (known !== undefined || read.has(text)) return known;
+  const quantity = readQuantity(text);
+  if (read.size >= MOST_READ) read.clear();
+  read.set(text, quantity);
+  return quantity;
+}
+
+/** Manifests write few amounts, many times each. */
+const read = new Map<string, Quantity | undefined>();
+const MOST_READ = 2_000;
+
+function readQuantity(text: string): Quantity | undefined {
   const match = text === '' ? null : form.exec(text);
   if (match === null) return undefined;
   const [, sign, whole = '', fraction = '', suffix = ''] = match;

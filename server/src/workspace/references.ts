@@ -231,7 +231,7 @@ function nodePools(workspace: Workspace, template: PodTemplate): readonly NodePo
       return [{ resource, match, named }];
     });
   const here = judge(near);
-  if (here.length > 0) return here;
+  if (here.length > 0 || demand.alternatives.every((requirements) => requirements.length === 0)) return here;
   const elsewhere = workspace
     .everywhere('NodePool', 'karpenter.sh')
     .filter(

@@ -63,7 +63,8 @@ interface Refusal {
  */
 function refusal(workspace: Workspace, template: PodTemplate): Refusal | undefined {
   const demand = nodeDemandOf(template);
-  if (demand.open) return undefined;
+  // A pod that asks nothing of its node names no pool.
+  if (demand.open || demand.alternatives.some((requirements) => requirements.length === 0)) return undefined;
   const pools = workspace.references(template.resource).nodePools(template);
   const refusing = pools.flatMap(({ resource, match }) => {
     const taints = refusedTaints(template, resource);

@@ -65,8 +65,11 @@ const otherArchitecture: ReadonlySet<string> = new Set([
 
 interface NamePattern {
   readonly spec: ModelSpec;
-  /** Letters that a name must have for the expression to match; saves compiling most expressions. */
-  readonly letters: string;
+  /**
+   * Letters and digits that a name must have, in this order, for the expression to match: they rule out nearly all
+   * names, and most expressions are never compiled.
+   */
+  readonly runs: readonly string[];
   readonly expression: () => RegExp;
   /** Letters and digits that have to be there: the more, the more exact the match. */
   readonly weight: number;
@@ -131,7 +134,7 @@ function patternOf(spec: ModelSpec, name: string): NamePattern | undefined {
   const source = expression;
   return {
     spec,
-    letters: /[a-z]+/.exec(required[0] ?? '')?.[0] ?? '',
+    runs: required.flatMap((token) => token.match(/[a-z]+|\d+/g) ?? []),
     expression: once(() => new RegExp(source, 'i')),
     weight: required.join('').length,
     optional: once(() => optional.map((pattern) => new RegExp(pattern, 'i'))),
@@ -190,13 +193,23 @@ function sizeAgrees(pattern: NamePattern, sizes: readonly NamedSize[]): boolean 
   );
 }
 
+function hasInOrder(text: string, runs: readonly string[]): boolean {
+  let from = 0;
+  for (const run of runs) {
+    const at = text.indexOf(run, from);
+    if (at < 0) return false;
+    from = at + run.length;
+  }
+  return true;
+}
+
 function bestPattern(segment: string): NamePattern | undefined {
   const sizes = sizesIn(segment);
   const letters = segment.toLowerCase();
   let best: { pattern: NamePattern; score: number } | undefined;
   for (const pattern of allPatterns()) {
     if (
-      !letters.includes(pattern.letters) ||
+      !hasInOrder(letters, pattern.runs) ||
       !pattern.expression().test(segment) ||
       !sizeAgrees(pattern, sizes)
     )

@@ -96,11 +96,11 @@ describe('cells', () => {
   test('say the same as the whole: examples and fixtures', async () => {
     const texts = [...textsBelow(join(root, 'examples')), ...textsBelow(join(root, 'test/rules'))];
     // Of all fixtures together, each workload would be weighed against the hundreds of NodePools of the others.
-    const workspaces = 8;
+    const workspaces = 24;
     let found = 0;
     for (let one = 0; one < workspaces; one++)
       found += await compare(
-        texts.filter((_, index) => Math.floor(index / 10) % workspaces === one),
+        texts.filter((_, index) => Math.floor(index / 4) % workspaces === one),
         [],
         20,
       );

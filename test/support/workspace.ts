@@ -10,10 +10,24 @@ export function uriOf(path: string): string {
   return testRoot + path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** A workspace of texts by relative path. */
-export function workspaceOf(files: Readonly<Record<string, string>>): Workspace {
-  let workspace = Workspace.empty;
-  for (const [path, text] of Object.entries(files)) workspace = workspace.with(parseFile(uriOf(path), text));
+/**
+ * A workspace of texts by relative path.
+ *
+ * @param before an older version, of which is kept what is the same.
+ */
+export function workspaceOf(
+  files: Readonly<Record<string, string>>,
+  before: Workspace = Workspace.empty,
+): Workspace {
+  let workspace = before;
+  for (const [path, text] of Object.entries(files)) {
+    const known = workspace.files.get(uriOf(path));
+    if (known?.text !== text) workspace = workspace.with(parseFile(uriOf(path), text, known));
+  }
+  for (const uri of workspace.files.keys()) {
+    if (files[decodeURIComponent(uri.slice(testRoot.length))] === undefined)
+      workspace = workspace.without(uri);
+  }
   return workspace;
 }
 

@@ -8,6 +8,7 @@ import { makeTree } from '../../bench/tree';
 import { lintAll, lintCells, type ConfigurationTexts, type Helper } from '../../server/src/cli/lint-cells';
 import { configurationOf } from '../../server/src/engine/config';
 import { lint } from '../../server/src/engine/run';
+import { rules } from '../../server/src/rules/index';
 import { cellsOf, layoutOf, type FileText } from '../../server/src/workspace/cells';
 import { Workspace } from '../../server/src/workspace/workspace';
 import { parseFile } from '../../server/src/yaml/parse';
@@ -94,15 +95,19 @@ function lone(count: number): FileText[] {
 
 describe('cells', () => {
   test('say the same as the whole: examples and fixtures', async () => {
-    const texts = [...textsBelow(join(root, 'examples')), ...textsBelow(join(root, 'test/rules'))];
+    // What other rules say of a document they say of it alone.
+    const wider = rules.filter(({ needs }) => needs === 'workspace').map(({ id }) => id);
+    const texts = ['examples', ...wider.map((id) => `test/rules/${id}`)].flatMap((folder) =>
+      textsBelow(join(root, folder)),
+    );
     // Of all fixtures together, each workload would be weighed against the hundreds of NodePools of the others.
     const workspaces = 24;
     let found = 0;
     for (let one = 0; one < workspaces; one++)
       found += await compare(
-        texts.filter((_, index) => Math.floor(index / 4) % workspaces === one),
+        texts.filter((_, index) => Math.floor(index / 2) % workspaces === one),
         [],
-        20,
+        7,
       );
     assert.ok(found > 500, `only ${found} findings`);
   });
